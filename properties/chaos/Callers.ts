@@ -1,6 +1,6 @@
 /**
  * Callers of real peers, many at once: they register, repeat themselves, claim each other's keys, enroll passkeys,
- * replace metadata, race each other for a revision, send bad tokens, read what they were promised, and write down every
+ * replace metadata, race each other for a revision, send bad tokens, read and list what they were promised, and write down every
  * answer.
  */
 import type { Agent } from "node:http";
@@ -20,6 +20,7 @@ import { Chance } from "./Chance.ts";
 import { Enrollments, type Keys } from "./Enrollments.ts";
 import { type Asked, microsNow, type Moment } from "./History.ts";
 import { agentFor, type Answered, call } from "./HttpCall.ts";
+import { listVersions } from "./Lists.ts";
 import { type Kept, Promised } from "./Promised.ts";
 import type { Tokens } from "./Tokens.ts";
 
@@ -191,7 +192,8 @@ export class Callers {
     if (drawn < 66) return this.#enroll(random, registrar, known);
     if (drawn < 74) return this.#enrollAgain(random, registrar);
     if (drawn < 85) return this.#replace(random);
-    if (drawn < 97) return this.#read(random);
+    if (drawn < 94) return this.#read(random);
+    if (drawn < 97) return this.#list(random);
     const { status } = await call(this.#agent, this.#url(random), "/v1/custody/system/ready", {
       token: undefined,
       body: undefined,
@@ -317,6 +319,28 @@ export class Callers {
     const ref = this.#promised.any(random);
     if (ref === undefined) return;
     await this.read(this.#slot(random), ref, random.happens(500) ? this.#promised.kept(ref) : undefined);
+  }
+
+  async #list(random: Chance): Promise<void> {
+    const ref = this.#promised.any(random);
+    if (ref !== undefined) await this.list(this.#slot(random), ref);
+  }
+
+  /** Lists all versions of the id of an approver that was promised; false where the list did not come to its end. */
+  list(slot: number, ref: string): Promise<boolean> {
+    const { broken, note, tokens, urls } = this.#options;
+    const page = async (at: number, path: string): Promise<Answered> => {
+      const from = microsNow();
+      const answered = await call(this.#agent, urls[at - 1] ?? "", path, {
+        token: await tokens.of("good"),
+        body: undefined,
+      });
+      this.#overdue(answered, at, "list", from);
+      this.answers.add(`list ${answered.status}`);
+      return answered;
+    };
+    const id = ref.slice(0, ref.indexOf("@"));
+    return listVersions({ page, note, broken }, slot, id, this.#promised.versionsOf(ref));
   }
 
   /** Replaces the metadata of an approver that was promised; in a race others do so at the same time. */

@@ -41,6 +41,12 @@ export class Promised {
     return this.#refs[random.below(Math.max(1, this.#refs.length))];
   }
 
+  /** All that are remembered under the id of this one. */
+  versionsOf(ref: string): ReadonlyArray<string> {
+    const begin = ref.slice(0, ref.indexOf("@") + 1);
+    return this.#refs.filter((each) => each.startsWith(begin));
+  }
+
   kept(ref: string): Kept | undefined {
     return this.#kept.get(ref);
   }

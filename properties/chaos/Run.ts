@@ -208,6 +208,9 @@ class Run {
     for (const reader of cluster.peers)
       if ((await callers.read(reader.slot, again.approver.ref)) !== 200)
         return new Violation("L4", `${what} succeeded through peer ${slot}`, `peer ${reader.slot} does not show it`);
+    for (const reader of cluster.peers)
+      if (!(await callers.list(reader.slot, again.approver.ref)))
+        return new Violation("L4", `${what} succeeded through peer ${slot}`, `peer ${reader.slot} gives no list`);
     return this.#replaces(cluster, callers, again.approver.ref, slot, other);
   }
 
