@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import openapiTS, { astToString } from "openapi-typescript";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { runInProcess } from "../cli/InProcess.ts";
 import { ServerCluster } from "./ServerCluster.ts";
 
 const run = promisify(execFile);
@@ -31,8 +32,13 @@ const faultsOf = async (): Promise<string> =>
     (fault: unknown) => String(typeof fault === "object" && fault !== null ? Reflect.get(fault, "stdout") : fault),
   );
 
-it("the client of docs/client.ts is generated from what a peer serves, and drives three peers", async () => {
-  const { json } = await cluster.get(1, "/openapi.json", { "x-jwt-token": "" });
+it("the client of docs/client.ts is generated from what every peer serves, and drives three peers", async () => {
+  const offline = await runInProcess(["openapi"], {});
+  expect([offline.code, offline.stderr]).toEqual([0, ""]);
+  const json: unknown = JSON.parse(offline.stdout);
+  for (const id of cluster.ids)
+    expect(json).toEqual((await cluster.get(id, "/openapi.json", { "x-jwt-token": "" })).json);
+  expect((await runInProcess(["openapi", "--url", cluster.server(1).url], {})).code).toBe(2);
   const types = astToString(await openapiTS(JSON.stringify(json)));
   writeFileSync(join(folder, "api.d.ts"), types);
   expect(await faultsOf()).toBe("");
@@ -46,9 +52,12 @@ it("the client of docs/client.ts is generated from what a peer serves, and drive
   const told: { readonly [name: string]: unknown } = JSON.parse(stdout);
   expect(told).toMatchObject({
     read: told["ref"],
-    metadata: { team: "payments" },
-    revision: 2,
+    before: [["alice", "bob"], ["carol"]],
+    after: [["bob", "carol"]],
+    replaced: [{ team: "treasury" }, 2],
     stale: "PRECONDITION_FAILED",
+    cleared: [{}, 3],
+    unknown: [{ parameter: "cursor", code: "invalid_value" }],
     total: 3,
     state: "UNSEALED",
   });

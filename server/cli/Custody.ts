@@ -25,6 +25,7 @@ const loadServerCommands = async (entry: string) => {
   const { configCommand } = await import("./ConfigCommands.ts");
   const { systemCommands } = await import("./SystemCommands.ts");
   const { metricsCommand } = await import("./MetricsCommand.ts");
+  const { openApiCommand } = await import("./OpenApiCommand.ts");
   const { backupCommand } = await import("./BackupCommand.ts");
   const { restoreCommand } = await import("./RestoreCommand.ts");
   const { statusCommand } = await import("./StatusCommand.ts");
@@ -37,6 +38,7 @@ const loadServerCommands = async (entry: string) => {
     serverCommand,
     configCommand,
     metricsCommand,
+    openApiCommand,
     ...systemCommands,
     backupCommand,
     restoreCommand,
@@ -54,6 +56,7 @@ const serverWords = new Set([
   "server",
   "config",
   "metrics",
+  "openapi",
   "init",
   "unseal",
   "rekey",
