@@ -39,7 +39,7 @@ import { closeListener, type Guarded, listen } from "./Listening.ts";
 import { jsonLog, type Log } from "./Log.ts";
 import { MemberClocks } from "./MemberClocks.ts";
 import { Metrics, type Readings } from "./Metrics.ts";
-import { type OpenedMetrics, openMetrics } from "./MetricsListener.ts";
+import { type OpenedMetrics, openMetrics, scrapeOf } from "./MetricsListener.ts";
 import { Peer } from "./Peer.ts";
 import type { PeerPorts } from "./PeerPorts.ts";
 import { makeReload } from "./Reload.ts";
@@ -275,12 +275,12 @@ interface Opened {
 
 /** The peer API: up before the public one and down after it, because answers under way need it. */
 const openPeerApi = (
-  { config, tls, metrics, endpoint, readings }: Assembly,
+  { config, tls, log, metrics, endpoint, readings }: Assembly,
   guards: Guards,
   own: () => Pick<Readings, "bodyBytes" | "certificates">,
 ): Effect.Effect<Opened & { readonly metrics: OpenedMetrics | undefined }, StartError, Scope> =>
   Effect.gen(function* () {
-    const render = (): Promise<string> =>
+    const render = async (): Promise<string> =>
       metrics.render({
         ...readings(),
         ...own(),
@@ -288,10 +288,11 @@ const openPeerApi = (
         connections: guards.http.open,
         peerConnections: guards.peerHttp.open,
       });
-    const listener = makePeerListener({ ...endpoint, metrics: render }, tls.peerHttp, guards.peerHttp);
+    const scrape = scrapeOf(render, log);
+    const listener = makePeerListener({ ...endpoint, metrics: scrape }, tls.peerHttp, guards.peerHttp);
     const guarded = { server: listener.server, guard: guards.peerHttp };
     const url = yield* listenOn("peer-http", config.peerHttp, guarded, 0);
-    return { url, server: listener.server, metrics: yield* openMetrics(config, tls.metrics, guards.metrics, render) };
+    return { url, server: listener.server, metrics: yield* openMetrics(config, tls.metrics, guards.metrics, scrape) };
   });
 
 const listenOn = (name: string, at: ListenerConfig, guarded: Guarded, drainMillis: number) =>

@@ -12,7 +12,7 @@ import type { Warrant } from "../../runtime/Warrant.ts";
 import { tokensIn } from "../../runtime/Ingress.ts";
 import type { BodyAccount } from "../http/BodyBudget.ts";
 import { addressKey } from "../net/AddressKey.ts";
-import { METRICS_PATH, METRICS_TYPE } from "../peer/MetricsListener.ts";
+import { METRICS_PATH, METRICS_TYPE, type Scrape, UNMEASURED } from "../peer/MetricsListener.ts";
 import { closeSoon } from "../net/CloseSoon.ts";
 import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { timeoutsOf } from "../net/ConnectionLimits.ts";
@@ -43,7 +43,7 @@ export interface PeerEndpoint {
 
 /** What the listener serves: messages, and the counters of this peer. */
 export interface ListenerEndpoint extends PeerEndpoint {
-  readonly metrics: () => Promise<string>;
+  readonly metrics: Scrape;
 }
 
 /** Events waiting for the driver beyond which new messages are turned away. */
@@ -110,6 +110,7 @@ class Exchange {
 
   async metrics(): Promise<void> {
     const text = await this.#endpoint.metrics();
+    if (text === undefined) return this.refuse(500, UNMEASURED);
     this.#response.writeHead(200, { "content-type": METRICS_TYPE, "content-length": Buffer.byteLength(text) });
     this.#response.end(text);
   }
