@@ -177,6 +177,26 @@ describe("the call", () => {
     expect(answered).toBeGreaterThan(3);
   });
 
+  it("does not wait for the policies of another caller, nor do lists and audit pages", async () => {
+    const key = generateKeyPairSync("ed448").publicKey.export({ format: "der", type: "spki" }).toString("base64");
+    const keys = Array.from({ length: 12 }, () => signature(key, "ED448"));
+    let greedy = 0;
+    const examined = Array.from({ length: 20 }, async () => {
+      const { status } = await resolve(1, fourEye(...keys));
+      greedy += 1;
+      return status;
+    });
+    const other = await cluster.mint(["service.approvers.read", "service.audit.read"], undefined, undefined, "another");
+    const asks = [
+      () => resolve(1, fourEye({ ref: alice }), other),
+      () => cluster.get(1, "/v1/custody/approvers?limit=1", { "x-jwt-token": other }),
+      () => cluster.get(1, "/v1/custody/audit?limit=1", { "x-jwt-token": other }),
+    ];
+    for (const ask of asks) expect((await ask()).status).toBe(200);
+    expect(greedy).toBeLessThan(10);
+    expect(await Promise.all(examined)).toEqual(examined.map(() => 200));
+  });
+
   it("is refused as a read is: not initialized, sealed", async () => {
     const fresh = await ServerCluster.start(1);
     const token = await fresh.mint(["service.approvers.read"]);

@@ -22,6 +22,7 @@ import type { SealControl } from "../peer/SealControl.ts";
 import type { BodyBudget } from "./BodyBudget.ts";
 import type { Endpoint } from "./endpoints/Endpoint.ts";
 import { faultOf, type HttpFault } from "./HttpErrors.ts";
+import type { LongReads } from "./LongReads.ts";
 
 /** What the public API is built on. */
 export interface ApiPorts {
@@ -41,6 +42,7 @@ export interface ApiPorts {
   readonly budget: BodyBudget;
   /** For those of operators, which must get through however much callers send. */
   readonly operatorBudget: BodyBudget;
+  readonly longReads: LongReads;
   readonly page: EnrollmentPage;
   readonly log: Log;
   readonly metrics: Metrics;

@@ -2,14 +2,13 @@
 import { Effect, Either } from "effect";
 import { readAudit } from "../../runtime/AuditReads.ts";
 import { auditEvent } from "../audit/AuditEvent.ts";
-import { type ApiAnswer, type ApiPorts, authorized, type Handler } from "./ApiCall.ts";
+import { type ApiAnswer, type ApiPorts, authorized, type Handler, holderOf } from "./ApiCall.ts";
 import { auditBounds } from "./endpoints/SystemEndpoints.ts";
 import { faultOf, type HttpFault } from "./HttpErrors.ts";
 import { type QueryRules, readQuery, wholeNumber, wholeNumberFault } from "./Query.ts";
 import { queryIn } from "./RequestTarget.ts";
-import { othersFirst } from "./Slices.ts";
 
-/** Rows that are read and verified before other work goes on: a few milliseconds. */
+/** Rows that are read and verified before other work may go on: a few milliseconds. */
 const SLICE = 16;
 /** About as many bytes of events are in a page, at most. */
 const PAGE_BYTES = 1024 * 1024;
@@ -32,27 +31,34 @@ const wishIn = (target: string): Either.Either<typeof usual, HttpFault> =>
     };
   });
 
-/** Pages are made one after the other: however many are asked for, other work waits for one slice at most. */
-const onePage = Effect.unsafeMakeSemaphore(1);
+interface PageTexts {
+  readonly texts: ReadonlyArray<string>;
+  /** Where to go on. */
+  readonly next: number;
+}
 
-/** The texts of the events from `since` on, at most `limit` or {@link PAGE_BYTES} of them, and where to go on. */
-const pageOf = ({ peer }: ApiPorts, since: number, limit: number) =>
-  Effect.gen(function* () {
-    const texts: Array<string> = [];
-    let size = 0;
-    while (texts.length < limit && size < PAGE_BYTES) {
-      const asked = Math.min(SLICE, limit - texts.length);
-      const slice = yield* Either.mapLeft(readAudit(peer.reading, since + texts.length, asked), faultOf);
-      for (const each of slice) {
-        const text = JSON.stringify(auditEvent(each));
-        texts.push(text);
-        size += text.length;
-      }
-      if (slice.length < asked) break;
-      yield* othersFirst;
+/** The texts of the events from `since` on, at most `limit` or {@link PAGE_BYTES} of them. */
+function* pageOf(
+  { peer }: ApiPorts,
+  since: number,
+  limit: number,
+): Generator<undefined, Either.Either<PageTexts, HttpFault>> {
+  const texts: Array<string> = [];
+  let size = 0;
+  while (texts.length < limit && size < PAGE_BYTES) {
+    const asked = Math.min(SLICE, limit - texts.length);
+    const slice = readAudit(peer.reading, since + texts.length, asked);
+    if (Either.isLeft(slice)) return Either.left(faultOf(slice.left));
+    for (const each of slice.right) {
+      const text = JSON.stringify(auditEvent(each));
+      texts.push(text);
+      size += text.length;
     }
-    return { texts, next: since + texts.length };
-  });
+    if (slice.right.length < asked) break;
+    yield;
+  }
+  return Either.right({ texts, next: since + texts.length });
+}
 
 /**
  * GET /v1/custody/audit: events from the sequence number `since` on, oldest first, in the JSON format of CloudEvents.
@@ -60,9 +66,10 @@ const pageOf = ({ peer }: ApiPorts, since: number, limit: number) =>
  */
 export const audit: Handler = (call) =>
   Effect.gen(function* () {
-    yield* authorized(call);
+    const { actor } = yield* authorized(call);
     const { since, limit } = yield* wishIn(call.request.url ?? "");
-    const { texts, next } = yield* onePage.withPermits(1)(pageOf(call.ports, since, limit));
+    const { longReads } = call.ports;
+    const { texts, next } = yield* Effect.flatten(longReads.run(holderOf(actor), pageOf(call.ports, since, limit)));
     const { cluster, signed } = call.ports.peer.state;
     const head = JSON.stringify({ seq: signed.audit.seq, hash: signed.audit.hash });
     const body = `{"peerId":${cluster.peer?.peerId ?? 0},"events":[${texts.join(",")}],"next":${next},"head":${head}}`;

@@ -4,13 +4,12 @@ import { approverPage, type NextPage, type PageWanted } from "../../runtime/Appr
 import { cursorOf, startOf } from "../../runtime/ListCursor.ts";
 import { mayRead } from "../../runtime/Reads.ts";
 import type { Peer } from "../peer/Peer.ts";
-import { type ApiAnswer, bearerOf, type Handler } from "./ApiCall.ts";
+import { type ApiAnswer, bearerOf, type Handler, holderOf } from "./ApiCall.ts";
 import { recordJson } from "./ApproverRecord.ts";
 import { faultOf, type HttpFault } from "./HttpErrors.ts";
 import { type ListQuery, parseListQuery } from "./ListQuery.ts";
 import { invalidQuery } from "./Query.ts";
 import { queryIn } from "./RequestTarget.ts";
-import { othersFirst } from "./Slices.ts";
 
 const foreignCursor = invalidQuery([
   {
@@ -31,27 +30,27 @@ interface PageTexts {
 }
 
 /** Takes one slice of a page at a time, and makes its text before the next one. */
-const pageTexts = (peer: Peer, wanted: PageWanted): Effect.Effect<PageTexts, HttpFault> =>
-  Effect.gen(function* () {
-    const slices = approverPage({ ...peer.reading, state: () => peer.state }, wanted);
-    const items: Array<string> = [];
-    for (;;) {
-      const slice = slices.next();
-      if (slice.done === true) return { items, next: yield* Either.mapLeft(slice.value, faultOf) };
-      for (const record of slice.value) items.push(recordJson(record));
-      yield* othersFirst;
-    }
-  });
+function* pageTexts(peer: Peer, wanted: PageWanted): Generator<undefined, Either.Either<PageTexts, HttpFault>> {
+  const slices = approverPage({ ...peer.reading, state: () => peer.state }, wanted);
+  const items: Array<string> = [];
+  for (;;) {
+    const slice = slices.next();
+    if (slice.done === true)
+      return Either.mapBoth(slice.value, { onLeft: faultOf, onRight: (next) => ({ items, next }) });
+    for (const record of slice.value) items.push(recordJson(record));
+    yield;
+  }
+}
 
 /** GET /v1/custody/approvers. Never waits for a mutation and never writes; the bearer is judged before the query. */
 export const list: Handler = (call) =>
   Effect.gen(function* () {
-    const { peer } = call.ports;
+    const { peer, longReads } = call.ports;
     const { actor } = yield* bearerOf(call);
     yield* Either.mapLeft(mayRead(peer.reading, actor), faultOf);
     const query = yield* parseListQuery(queryIn(call.request.url ?? ""));
     const wanted = yield* wantedOf(peer, query);
-    const { items, next } = yield* pageTexts(peer, wanted);
+    const { items, next } = yield* Effect.flatten(longReads.run(holderOf(actor), pageTexts(peer, wanted)));
     const cursor = next === undefined ? null : cursorOf(peer.reading.crypto, wanted.filter, next);
     const body = `{"items":[${items.join(",")}],"nextCursor":${JSON.stringify(cursor)}}`;
     return { status: 200, body } satisfies ApiAnswer;

@@ -1,13 +1,13 @@
 /** What the pins of a policy come to here (contract 2.6, 7). Reads only. */
 import { Effect, Either } from "effect";
-import { readPolicy } from "../../core/policy/PolicyRequest.ts";
-import { type Resolution, type ResolvedEntry, resolvePolicy } from "../../core/policy/Resolution.ts";
+import type { Rejection } from "../../core/base/Rejection.ts";
+import { type PolicyMeans, readPolicy } from "../../core/policy/PolicyRequest.ts";
+import { type Lookup, type Resolution, type ResolvedEntry, resolvePolicy } from "../../core/policy/Resolution.ts";
 import { readRefusal } from "../../runtime/Reads.ts";
-import { answer, authorized, type Handler } from "./ApiCall.ts";
+import { answer, authorized, type Handler, holderOf } from "./ApiCall.ts";
 import { bodyOf } from "./ApproverHandlers.ts";
 import { policyEndpoints } from "./endpoints/PolicyEndpoints.ts";
 import { faultOf } from "./HttpErrors.ts";
-import { inSlices } from "./Slices.ts";
 
 const shownEntry = ({ pointer, ref, outcome }: ResolvedEntry) => {
   const place = { pointer, ...(ref === undefined ? {} : { ref }) };
@@ -25,6 +25,15 @@ const shown = ({ entries, policyDigest }: Resolution) => ({
   entries: entries.map(shownEntry),
 });
 
+function* resolutionOf(
+  means: PolicyMeans,
+  lookup: Lookup,
+  body: Uint8Array,
+): Generator<undefined, Either.Either<Resolution, Rejection>> {
+  const policy = yield* readPolicy(means, body);
+  return Either.isLeft(policy) ? Either.left(policy.left) : yield* resolvePolicy(means, lookup, policy.right);
+}
+
 /**
  * POST /v1/custody/policies/resolve.
  *
@@ -35,14 +44,13 @@ const shown = ({ entries, policyDigest }: Resolution) => ({
  */
 export const resolve: Handler = (call) =>
   Effect.gen(function* () {
-    const { peer, backend, elapsedMillis } = call.ports;
+    const { peer, backend, longReads } = call.ports;
     const { actor } = yield* authorized(call);
     const refusal = readRefusal(peer.state);
     if (refusal !== undefined) return yield* Effect.fail(faultOf(refusal));
     const body = yield* bodyOf(call, actor);
     // Each lookup judges again whether this peer may be read: it may be sealed meanwhile.
     const lookup = (ref: string) => Either.map(peer.read(actor, ref), ({ approver }) => approver);
-    const policy = yield* Effect.flatten(inSlices(readPolicy(backend, body), elapsedMillis));
-    const resolution = yield* Effect.flatten(inSlices(resolvePolicy(backend, lookup, policy), elapsedMillis));
-    return answer(policyEndpoints.resolvePolicy, 200, shown(resolution));
-  }).pipe(Effect.mapError((fault) => ("allow" in fault ? fault : faultOf(fault))));
+    const resolution = yield* longReads.run(holderOf(actor), resolutionOf(backend, lookup, body));
+    return answer(policyEndpoints.resolvePolicy, 200, shown(yield* Either.mapLeft(resolution, faultOf)));
+  });

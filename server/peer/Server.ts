@@ -21,6 +21,7 @@ import { type CryptoBackend, cryptoBackend } from "../crypto/CryptoBackend.ts";
 import { readEnrollmentPage } from "../enroll/EnrollmentPage.ts";
 import type { ApiPorts } from "../http/ApiCall.ts";
 import { type BodyBudgets, bodyBudgets } from "../http/BodyBudgets.ts";
+import { LongReads } from "../http/LongReads.ts";
 import { makePublicListener } from "../http/PublicListener.ts";
 import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { type Guards, makeGuards } from "../net/Guards.ts";
@@ -319,6 +320,7 @@ const openPublicApi = (
       reachable: (peerId) => links.reachable(peerId),
       warnings,
       ...budgets,
+      longReads: new LongReads(elapsedMillis),
       page: readEnrollmentPage(),
       log,
       metrics,

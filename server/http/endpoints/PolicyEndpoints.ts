@@ -118,6 +118,6 @@ export const policyEndpoints = {
         },
       },
     },
-    problems: [],
+    problems: ["REQUEST_CAPACITY"],
   }),
 };

@@ -112,7 +112,7 @@ export const registryEndpoints = {
     answers: {
       200: { description: "A page.", shape: recordPageShape, example: { items: [exampleRecord], nextCursor: null } },
     },
-    problems: ["INVALID_QUERY", "INDEXING"],
+    problems: ["INVALID_QUERY", "INDEXING", "REQUEST_CAPACITY"],
   }),
   readApprover: endpoint({
     method: "GET",

@@ -235,7 +235,7 @@ export const systemEndpoints = {
         example: { peerId: 1, events: [], next: 1, head: { seq: 0, hash: "0".repeat(64) } },
       },
     },
-    problems: ["INVALID_QUERY"],
+    problems: ["INVALID_QUERY", "REQUEST_CAPACITY"],
   }),
   readConfiguration: endpoint({
     method: "GET",
