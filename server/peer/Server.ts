@@ -94,24 +94,16 @@ const checkWith =
       onRight: (claims): ActorCheck => ({ _tag: "Verified", claims }),
     });
 
-interface Assembly {
-  readonly config: Config;
+/** What the public API is given as it is. */
+type Given = "config" | "log" | "metrics" | "clock" | "peer" | "control" | "check" | "audit" | "warnings" | "backups";
+
+interface Assembly extends Pick<ApiPorts, Given | "judgesTokens"> {
   readonly tls: TlsMaterial;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly clock: WallClock;
-  readonly peer: Peer;
-  readonly control: SealControl;
   readonly backend: CryptoBackend;
   readonly links: PeerLinks;
   readonly endpoint: PeerEndpoint;
-  readonly check: (token: string) => Promise<ActorCheck>;
-  readonly judgesTokens: () => boolean;
-  readonly audit: OperatorAudit;
-  readonly warnings: () => ReadonlyArray<string>;
   readonly reloadKeys: () => Promise<string | undefined>;
   readonly readings: () => Omit<Readings, "certificates" | BudgetReading>;
-  readonly backups: LiveBackups;
 }
 
 type BudgetReading = "bodyBytes" | "peerBodyBytes" | "connections" | "peerConnections";
