@@ -4,7 +4,7 @@
  */
 import { Either } from "effect";
 import type { Digest } from "../core/base/Digest.ts";
-import { type Rejection, rejection } from "../core/base/Rejection.ts";
+import { type Rejection, type RejectionCode, rejection } from "../core/base/Rejection.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import { auditHash } from "../core/protocol/Audit.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
@@ -27,6 +27,9 @@ export interface AuditRow {
   readonly row: Rows["audit"];
   readonly hash: Digest;
 }
+
+/** Why reads of the registry are refused, which is not where these rows come from. */
+const ofTheRegistry: ReadonlySet<RejectionCode> = new Set(["RECOVERING", "OUTDATED"]);
 
 /** Thrown by {@link chained} and caught here. */
 class Broken extends Error {
@@ -65,8 +68,8 @@ const damaged = (where: string): Rejection =>
  * Rows from the sequence number `since` on, at most `limit`, none past the newest durable one. Both are at least 1; a
  * slice costs its caller's thread some 0.1 ms a row.
  *
- * Left: `NOT_INITIALIZED`, `VERIFYING` or `SEALED`, as for a registry read, but not while the registry is being
- * recovered, which is not where these rows come from; `INTEGRITY_FAILURE` where a row is missing, not the one that was
+ * Left: `NOT_INITIALIZED`, `VERIFYING` or `SEALED`, as for a registry read, but not where only the registry is in doubt,
+ * on an old disk or while it is being recovered; `INTEGRITY_FAILURE` where a row is missing, not the one that was
  * written, or in another chain. A store that cannot be read throws.
  */
 export const readAudit = (
@@ -75,7 +78,7 @@ export const readAudit = (
   limit: number,
 ): Either.Either<ReadonlyArray<AuditRow>, Rejection> => {
   const refusal = readRefusal(ports.state);
-  if (refusal !== undefined && refusal.code !== "RECOVERING") return Either.left(refusal);
+  if (refusal !== undefined && !ofTheRegistry.has(refusal.code)) return Either.left(refusal);
   const count = Math.min(limit, ports.state.signed.audit.seq - since + 1);
   if (count <= 0) return Either.right([]);
   const isBegun = since > 1;

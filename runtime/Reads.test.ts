@@ -116,8 +116,17 @@ describe("a read", () => {
   });
 
   it("goes on while this peer must not sign", () => {
-    const damaged = changed(unsealed, { integrityFault: "approvers/other", quarantine: "old disk" });
+    const damaged = changed(unsealed, { integrityFault: "approvers/other" });
     expect(readWith(stored, damaged, reader).outcome).toMatchObject({ approver: row });
+  });
+
+  it("shows nothing of an old disk, neither what is there nor that something is not", () => {
+    const quarantined = changed(unsealed, { quarantine: "old disk" });
+    for (const view of [stored, empty])
+      expect(readWith(view, quarantined, reader)).toEqual({ outcome: "OUTDATED", lost: [] });
+    const damagedToo = changed(quarantined, { integrityFault: "approvers/other" });
+    expect(readWith(stored, damagedToo, reader).outcome).toBe("OUTDATED");
+    expect(readWith(stored, quarantined, { _tag: "Refused", reason: "it is odd" }).outcome).toBe("UNAUTHENTICATED");
   });
 
   it("takes no row for one that never was while rows are known to be lost", () => {

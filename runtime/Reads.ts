@@ -30,10 +30,10 @@ export interface ReadPorts extends RecordPorts {
   readonly clock: Pick<StepContext, "now" | "asBefore">;
 }
 
-/** Why this peer serves no reads, if so. */
+/** Why this peer serves no reads of the registry, if so. */
 export const readRefusal = ({
   cluster: { peer },
-  fitness: { unsealed, verifying },
+  fitness: { unsealed, verifying, quarantine },
   rejoining: { recovery },
 }: PeerState): Rejection | undefined => {
   if (peer === undefined)
@@ -41,6 +41,13 @@ export const readRefusal = ({
   // Until all rows are compared with the signed sum, a missing or outdated row goes unnoticed.
   if (verifying) return beingVerified;
   if (!unsealed) return rejection("SEALED", "This peer is sealed.", "Unseal it, or ask another peer.");
+  // Every row verifies; what it may lack, or hold an older form of, no row can tell.
+  if (quarantine !== undefined)
+    return rejection(
+      "OUTDATED",
+      "This peer ran from an old disk, so what it has may be outdated or incomplete.",
+      "Ask another peer; an operator declares the restore of this one.",
+    );
   if (recovery?.isReadable === false)
     return rejection(
       "RECOVERING",
@@ -121,8 +128,7 @@ export const withObservations = (
 /**
  * One approver version by its complete ref, already URL-decoded.
  *
- * Left, in this order: 401 and 403 for the actor, `NOT_INITIALIZED` and `SEALED`,
- * `INVALID_REF`, `APPROVER_NOT_FOUND`, and `INTEGRITY_FAILURE` when a row's seal
+ * Left, in this order: 401 and 403 for the actor, whatever {@link readRefusal} says, `INVALID_REF`, `APPROVER_NOT_FOUND`, and `INTEGRITY_FAILURE` when a row's seal
  * does not hold or its descriptor is not the one the ref names (contract 2.2).
  * A store that cannot be read throws.
  */

@@ -40,6 +40,7 @@ export const rejectionCodes = [
   "TOO_MANY_ATTEMPTS",
   "REQUEST_CAPACITY",
   "INDEXING",
+  "OUTDATED",
 ] as const;
 export type RejectionCode = (typeof rejectionCodes)[number];
 

@@ -46,9 +46,22 @@ describe("a peer whose data folder is put back from an old copy", () => {
       await of.unseal(2);
       await vi.waitFor(async () => expect((await detailOf(of, 2))["quarantine"]).toEqual(expect.any(String)), patience);
       await of.unready(1);
-      // What it would read is of an old disk, so balancers send no reads there.
+      // What it would read is of an old disk: it shows nothing of the registry, and balancers send no reads there.
       const readable = () => of.get(2, "/v1/custody/system/readable");
-      expect(await readable()).toMatchObject({ status: 503, json: { code: "OUTDATED" } });
+      const keys = written.map((each) => ({ ref: refOf(each) }));
+      const policy = { fourEye: { mode: "STRICT", m: 1, n: keys.length, keys } };
+      const reads = () =>
+        Promise.all([
+          readable(),
+          ...written.map((each) => of.read(2, refOf(each))),
+          of.get(2, "/v1/custody/approvers"),
+          of.post(2, "/v1/custody/policies/resolve", policy),
+        ]);
+      for (const refused of await reads())
+        expect(refused).toMatchObject({ status: 503, json: { code: "OUTDATED", retryable: true } });
+      const auditor = { "x-jwt-token": await of.mint(["service.audit.read"]) };
+      expect((await of.get(2, "/v1/custody/audit", auditor)).status).toBe(200);
+      for (const each of written) expect((await of.read(3, refOf(each))).text).toBe(each.text);
       for (const through of [1, 3]) {
         const refused = await of.register(through, registration("refused"));
         expect([refused.status, refused.json["members"]]).toEqual([503, [{ peerId: 2, reason: "it is quarantined" }]]);
@@ -61,7 +74,7 @@ describe("a peer whose data folder is put back from an old copy", () => {
         const { quarantine, recovering } = await detailOf(of, 2);
         expect([quarantine, recovering]).toEqual([undefined, undefined]);
       }, patience);
-      expect((await readable()).status).toBe(200);
+      for (const answered of await reads()) expect(answered.status).toBe(200);
       await of.ready(1);
       written.push(await of.register(2, registration("after")));
       for (const id of of.ids)

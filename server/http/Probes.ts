@@ -3,8 +3,6 @@
  * do. Each answers for this moment; a peer that stops says no to the latter two before it takes no more connections.
  */
 import { Effect } from "effect";
-import { modeOf } from "../../core/protocol/Mode.ts";
-import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { readRefusal } from "../../runtime/Reads.ts";
 import { answer, type ApiPorts, type Handler } from "./ApiCall.ts";
 import { systemEndpoints } from "./endpoints/SystemEndpoints.ts";
@@ -17,28 +15,19 @@ const damaged = httpFault(
   "Stored records of this peer do not hold, so what it reads may lack some.",
   "Ask another peer; an operator repairs this one from its backup.",
 );
-const outdated = httpFault(
-  "OUTDATED",
-  "This peer ran from an old disk, so what it reads may be outdated.",
-  "Ask another peer; an operator declares the restore of this one.",
-);
 const noTokenKeys = httpFault(
   "TOKEN_KEYS_UNAVAILABLE",
   "This peer cannot verify tokens, and every read has one.",
   "Ask another peer; an operator checks auth.jwks of this one.",
 );
 
-/** What is read here is all there is; such peers still answer single reads as far as they can. */
-const doubtOf = (state: PeerState): HttpFault | undefined => {
-  const mode = modeOf(state);
-  return mode === "damaged" ? damaged : mode === "quarantined" ? outdated : undefined;
-};
-
 const notReadable = ({ peer, judgesTokens, draining }: ApiPorts): HttpFault | undefined => {
   if (draining()) return stopping;
   const refusal = readRefusal(peer.state);
   if (refusal !== undefined) return faultOf(refusal);
-  return doubtOf(peer.state) ?? (judgesTokens() ? undefined : noTokenKeys);
+  // Such a peer still answers single reads as far as it can.
+  if (peer.state.fitness.integrityFault !== undefined) return damaged;
+  return judgesTokens() ? undefined : noTokenKeys;
 };
 
 /** GET /v1/custody/system/health: this process answers, whatever else it can do. */

@@ -14,7 +14,6 @@ type ServerCode =
   | "BODY_CAPACITY"
   | "INVALID_SHARE"
   | "NOT_READY"
-  | "OUTDATED"
   | "STOPPING"
   | "REKEY_STEP"
   | "BACKUP_UNDER_WAY"
@@ -144,7 +143,9 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   ),
   AUDIT_UNAVAILABLE: kind(503, "The audit cannot be written", "An operator's act cannot be recorded."),
   NOT_READY: kind(503, "The cluster is not ready", "The answer of `ready`; see `members`.", { afterSeconds: 1 }),
-  OUTDATED: kind(503, "The registry may be outdated", "`readable` on an old disk.", { afterSeconds: 30 }),
+  OUTDATED: kind(503, "The registry may be outdated", "A read at a peer that ran from an old disk.", {
+    afterSeconds: 30,
+  }),
   STOPPING: kind(503, "The peer is stopping", "Probes of a peer that ends.", { afterSeconds: 1 }),
   NO_SPACE: kind(507, "The disk has no space for it", "No space beside the database for its copy."),
 };

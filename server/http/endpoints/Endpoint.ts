@@ -82,7 +82,7 @@ export const holeOf = (path: string): PathHole | undefined => {
 
 const ofKind: { readonly [K in Kind]: ReadonlyArray<ErrorCode> } = {
   change: ["APPROVER_REPLICATION_UNAVAILABLE", "PREPARATION_CAPACITY", "REQUEST_CAPACITY", "NOT_INITIALIZED"],
-  read: ["SEALED", "VERIFYING", "RECOVERING", "NOT_INITIALIZED", "INTEGRITY_FAILURE"],
+  read: ["SEALED", "VERIFYING", "RECOVERING", "OUTDATED", "NOT_INITIALIZED", "INTEGRITY_FAILURE"],
   operator: ["AUDIT_UNAVAILABLE"],
   open: [],
 };

@@ -191,7 +191,7 @@ export const systemEndpoints = {
     kind: "read",
     token: "none",
     answers: { 200: { description: "They are.", shape: readableShape, example: { readable: true } } },
-    problems: ["OUTDATED", "TOKEN_KEYS_UNAVAILABLE", "STOPPING"],
+    problems: ["TOKEN_KEYS_UNAVAILABLE", "STOPPING"],
   }),
   readReady: endpoint({
     method: "GET",
