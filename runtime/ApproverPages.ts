@@ -45,6 +45,9 @@ const PAGE_WORK = 4_096;
 /** Comes after a ref and before all longer texts and other refs that do. */
 const AFTER = " ";
 
+/** Where the page begins that follows one which ends with a ref. */
+export const behind = (ref: string): string => ref + AFTER;
+
 const unindexed = rejection(
   "INDEXING",
   "This peer is still making the index by which approvers are listed.",
@@ -143,7 +146,7 @@ export function* approverPage(
     if (agreed < lists.length) continue;
     if (found === limit) {
       yield slice;
-      return Either.right(last + AFTER);
+      return Either.right(behind(last));
     }
     const record = recordAt(ports, ref);
     if (Either.isLeft(record)) return Either.left(record.left);
@@ -154,7 +157,7 @@ export function* approverPage(
       found += 1;
       last = ref;
     }
-    wanted = ref + AFTER;
+    wanted = behind(ref);
     agreed = 0;
   }
 }

@@ -163,3 +163,22 @@ describe("a list is refused", () => {
     expect([response.status, response.headers.get("allow")]).toEqual([405, "POST, GET, HEAD"]);
   });
 });
+
+describe("a page of records that are long to write", () => {
+  it("is short, and the next one goes on", async () => {
+    const alone = await ServerCluster.found(1);
+    // Each character takes six when it is written.
+    const pairs = Array.from({ length: 31 }, (_, at) => [`k${at}`, "\u0001".repeat(500)] as const);
+    for (let at = 0; at < 55; at++) {
+      const body = registration(`long-${at}`, freshKey64(), Object.fromEntries(pairs));
+      expect((await alone.register(1, body)).status).toBe(201);
+    }
+    const first = await alone.get(1, `${PATH}?limit=200`);
+    const count = ({ json }: Answered): number => (json["items"] as ReadonlyArray<unknown>).length;
+    expect(first.text.length).toBeGreaterThan(4 * 1024 * 1024);
+    expect(first.text.length).toBeLessThan(4.2 * 1024 * 1024);
+    const second = await alone.get(1, `${PATH}?limit=200&cursor=${String(first.json["nextCursor"])}`);
+    expect([count(first) + count(second), second.json["nextCursor"]]).toEqual([55, null]);
+    await alone.close();
+  });
+});

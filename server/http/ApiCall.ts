@@ -19,6 +19,7 @@ import type { Metrics } from "../peer/Metrics.ts";
 import type { Named } from "../peer/Callers.ts";
 import type { Peer } from "../peer/Peer.ts";
 import type { SealControl } from "../peer/SealControl.ts";
+import type { AnswerRoom } from "./AnswerRoom.ts";
 import type { BodyBudget } from "./BodyBudget.ts";
 import type { Endpoint } from "./endpoints/Endpoint.ts";
 import { faultOf, type HttpFault } from "./HttpErrors.ts";
@@ -43,6 +44,7 @@ export interface ApiPorts {
   /** For those of operators, which must get through however much callers send. */
   readonly operatorBudget: BodyBudget;
   readonly longReads: LongReads;
+  readonly answerRoom: AnswerRoom;
   readonly page: EnrollmentPage;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -73,6 +75,8 @@ export interface ApiAnswer {
   /** The media type of the few answers that are not JSON. */
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of a long body: the caller, whose room it takes until it is read. */
+  readonly caller?: string;
   /** Sent instead of `body`, as it is read; whoever gets this answer reads it or destroys it. */
   readonly source?: Source;
 }

@@ -73,5 +73,5 @@ export const audit: Handler = (call) =>
     const { cluster, signed } = call.ports.peer.state;
     const head = JSON.stringify({ seq: signed.audit.seq, hash: signed.audit.hash });
     const body = `{"peerId":${cluster.peer?.peerId ?? 0},"events":[${texts.join(",")}],"next":${next},"head":${head}}`;
-    return { status: 200, body } satisfies ApiAnswer;
+    return { status: 200, body, caller: holderOf(actor) } satisfies ApiAnswer;
   });

@@ -1,5 +1,5 @@
 /**
- * Bytes of request bodies held at once: in all, of one actor and of one address, so that no caller takes the others'
+ * Bytes of bodies held at once: in all, of one actor and of one address, so that no caller takes the others'
  * room. Bytes count once they have arrived; a length that is only declared takes nothing. Nobody waits: a body that
  * does not fit is refused.
  */

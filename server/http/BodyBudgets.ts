@@ -1,11 +1,13 @@
-/** The room for request bodies of the public API. */
+/** The room for bodies of the public API: of requests, and of long answers. */
 import type { Config } from "../config/ConfigSchema.ts";
+import { AnswerRoom } from "./AnswerRoom.ts";
 import { BodyBudget } from "./BodyBudget.ts";
 import { maxSystemBodyBytes } from "./SystemBodies.ts";
 
 export interface BodyBudgets {
   readonly budget: BodyBudget;
   readonly operatorBudget: BodyBudget;
+  readonly answerRoom: AnswerRoom;
 }
 
 /** Operators are few and their bodies small: so many of the largest at once, and from one address half of them. */
@@ -20,5 +22,6 @@ export const bodyBudgets = ({ limits }: Config): BodyBudgets => {
       ofAddress: limits.bodyBytesPerAddress,
     }),
     operatorBudget: new BodyBudget({ all, ofActor: all, ofAddress: all / 2 }),
+    answerRoom: new AnswerRoom(),
   };
 };

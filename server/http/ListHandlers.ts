@@ -1,6 +1,6 @@
 /** Lists of approvers (contract 4.1.1). */
 import { Effect, Either } from "effect";
-import { approverPage, type NextPage, type PageWanted } from "../../runtime/ApproverPages.ts";
+import { approverPage, behind, type NextPage, type PageWanted } from "../../runtime/ApproverPages.ts";
 import { cursorOf, startOf } from "../../runtime/ListCursor.ts";
 import { mayRead } from "../../runtime/Reads.ts";
 import type { Peer } from "../peer/Peer.ts";
@@ -10,6 +10,9 @@ import { faultOf, type HttpFault } from "./HttpErrors.ts";
 import { type ListQuery, parseListQuery } from "./ListQuery.ts";
 import { invalidQuery } from "./Query.ts";
 import { queryIn } from "./RequestTarget.ts";
+
+/** About as many bytes of records are in a page, at most: 200 with the longest metadata, unless much of it is escaped. */
+const PAGE_BYTES = 4 * 1024 * 1024;
 
 const foreignCursor = invalidQuery([
   {
@@ -33,11 +36,17 @@ interface PageTexts {
 function* pageTexts(peer: Peer, wanted: PageWanted): Generator<undefined, Either.Either<PageTexts, HttpFault>> {
   const slices = approverPage({ ...peer.reading, state: () => peer.state }, wanted);
   const items: Array<string> = [];
+  let size = 0;
   for (;;) {
     const slice = slices.next();
     if (slice.done === true)
       return Either.mapBoth(slice.value, { onLeft: faultOf, onRight: (next) => ({ items, next }) });
-    for (const record of slice.value) items.push(recordJson(record));
+    for (const record of slice.value) {
+      const text = recordJson(record);
+      items.push(text);
+      size += Buffer.byteLength(text);
+      if (size >= PAGE_BYTES) return Either.right({ items, next: behind(record.approver.ref) });
+    }
     yield;
   }
 }
@@ -53,5 +62,5 @@ export const list: Handler = (call) =>
     const { items, next } = yield* Effect.flatten(longReads.run(holderOf(actor), pageTexts(peer, wanted)));
     const cursor = next === undefined ? null : cursorOf(peer.reading.crypto, wanted.filter, next);
     const body = `{"items":[${items.join(",")}],"nextCursor":${JSON.stringify(cursor)}}`;
-    return { status: 200, body } satisfies ApiAnswer;
+    return { status: 200, body, caller: holderOf(actor) } satisfies ApiAnswer;
   });

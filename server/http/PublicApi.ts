@@ -21,6 +21,12 @@ const internalError = httpFault(
   "Report the requestId; the peer's log has the reason.",
 );
 
+const unread = httpFault(
+  "REQUEST_CAPACITY",
+  "This peer holds as many bytes of answers that were not read as it may.",
+  "Read the answers you asked for, and repeat the request after Retry-After.",
+);
+
 interface Written {
   readonly status: number;
   readonly type: string;
@@ -64,6 +70,18 @@ const writtenOf = (
   return failure(internalError, requestId);
 };
 
+/** A refusal instead of an answer for which there is no room. */
+const roomFor = (
+  exit: Exit.Exit<ApiAnswer, HttpFault>,
+  { answerRoom }: ApiPorts,
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+): Exit.Exit<ApiAnswer, HttpFault> => {
+  if (!Exit.isSuccess(exit) || exit.value.caller === undefined) return exit;
+  const { caller, body } = exit.value;
+  return answerRoom.take(caller, Buffer.byteLength(body), socket, response) ? exit : Exit.fail(unread);
+};
+
 /** Of a method that no route has, callers could invent thousands. */
 const methodOf = ({ method = "" }: IncomingMessage): string =>
   ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"].includes(method) ? method : "other";
@@ -88,9 +106,11 @@ export const publicApi =
     // Only when all it held is given back, its body too.
     const fiber = Effect.runFork(Effect.tapError(Effect.scoped(run), heldBack));
     fiber.addObserver((exit) => {
-      const { status, type, headers, body, source } = writtenOf(exit, requestId, ports);
       // The listener answers for a handler whose request broke off.
-      if (response.destroyed || response.headersSent) return void source?.stream.destroy();
+      const isOver = response.destroyed || response.headersSent;
+      const answered = isOver ? exit : roomFor(exit, ports, request, response);
+      const { status, type, headers, body, source } = writtenOf(answered, requestId, ports);
+      if (isOver) return void source?.stream.destroy();
       const route = Either.isRight(matched) ? matched.right.endpoint.path : "unknown";
       const elapsed = ports.elapsedMillis() - startedAt;
       const millis = Math.round(elapsed);
