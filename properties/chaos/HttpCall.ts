@@ -1,5 +1,11 @@
 /** One request to a real peer, and its answer. */
-import { type Agent, Agent as HttpAgent, type AgentOptions, request as httpRequest } from "node:http";
+import {
+  type Agent,
+  Agent as HttpAgent,
+  type AgentOptions,
+  type IncomingHttpHeaders,
+  request as httpRequest,
+} from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
 /** The service answers within 10 s; an overloaded machine gets half as much again. */
@@ -12,6 +18,7 @@ export interface Answered {
   readonly text: string;
   /** As it was sent. */
   readonly etag?: string;
+  readonly headers?: IncomingHttpHeaders;
   /** No answer came although a process was there and had all the time there is. */
   readonly isOverdue?: boolean;
 }
@@ -60,8 +67,9 @@ export const call = (
           text += chunk;
           if (text.length > MOST_BODY_BYTES) response.destroy();
         });
-        const { etag } = response.headers;
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, text, ...(etag && { etag }) }));
+        const { headers } = response;
+        const { etag } = headers;
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, text, headers, ...(etag && { etag }) }));
         response.on("error", silence);
         response.on("close", silence);
       },
