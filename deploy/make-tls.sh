@@ -14,7 +14,7 @@ days=${DAYS:-397}
 fail() { echo "make-tls: $1" >&2; exit 2; }
 [ $# -ge 2 ] || fail "give a folder and the name of each peer, for example: tls peer1.example peer2.example 10.0.0.3"
 command -v openssl >/dev/null || fail "openssl is not installed"
-case $days in ''|*[!0-9]*) fail "DAYS is not a number of days" ;; esac
+case $days in ''|0*|*[!0-9]*) fail "DAYS is not a number of days from 1" ;; esac
 dir=$1
 shift
 for name in "$@"; do

@@ -150,6 +150,8 @@ describe("custody audit verify", () => {
     expect([parted.code, parted.stderr]).toEqual([1, expect.stringContaining("sequence 5: the peer has another")]);
     const older = await against(pages(events.slice(0, 3)), args);
     expect([older.code, older.stderr]).toEqual([1, expect.stringContaining("its disk is an older one")]);
+    const other = await against(pages(auditEvents(3, 2), 2), args);
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining("the files are of peer 1, and peer 2")]);
   });
 
   it("refuses wrong usage before anything else", async () => {

@@ -152,6 +152,7 @@ describe.skipIf(!hasOpenssl)("deploy/make-tls.sh (skipped without openssl)", () 
     { args: ["x", "../a"], env: {}, says: "is neither a host name nor an IP address" },
     { args: ["x", "ca"], env: {}, says: "is neither a host name nor an IP address" },
     { args: ["x", "a"], env: { DAYS: "1 -x" }, says: "DAYS is not a number of days" },
+    { args: ["x", "a"], env: { DAYS: "0" }, says: "DAYS is not a number of days from 1" },
   ])("refuses $args", ({ args, env, says }) => {
     const { status, stdout, stderr } = makeTls(args, env);
     expect([status, stdout]).toEqual([2, ""]);

@@ -12,8 +12,8 @@ let cluster: ServerCluster;
 const file = (name: string): string => join(folder, name);
 const authority = issue("test authority", undefined);
 
-const certify = (subject: string): void => {
-  const { pem, key } = issue(subject, authority);
+const certify = (subject: string, until?: string): void => {
+  const { pem, key } = issue(subject, authority, until === undefined ? {} : { until });
   writeFileSync(file("peer.pem"), pem);
   writeFileSync(file("peer.key"), key.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
 };
@@ -65,6 +65,25 @@ it("keeps what it has where a new file is broken, and says which and why", async
   const line = cluster.logs.find((each) => each.includes('"kept":"certificates"'));
   expect(line).toContain(`peer-http.tls.cert: ${file("peer.pem")} holds no PEM certificate`);
   expect((await cluster.register(2, registration("bob"))).status).toBe(201);
+});
+
+it("keeps what it has where the new certificate is expired, and does not start with that", async () => {
+  certify("late", "200201000000Z");
+  await cluster.server(1).reload();
+  expect(await shownBy(1)).toBe("first");
+  const reason = `peer-http.tls.cert: ${file("peer.pem")}: CN=late expired on 2020-02-01; renew it`;
+  expect(cluster.logs.find((each) => each.includes('"kept":"certificates"'))).toContain(reason);
+  await cluster.stop(1);
+  await expect(cluster.run(1)).rejects.toThrow(reason);
+});
+
+it("keeps what it has where the new certificate is of another authority than the peers trust", async () => {
+  const { pem, key } = issue("stranger", issue("other authority", undefined));
+  writeFileSync(file("peer.pem"), pem);
+  writeFileSync(file("peer.key"), key.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
+  await cluster.server(1).reload();
+  expect(await shownBy(1)).toBe("first");
+  expect(cluster.logs.find((each) => each.includes('"kept":"certificates"'))).toContain("the other peers refuse it");
 });
 
 it("calls other peers with the renewed certificate", async () => {

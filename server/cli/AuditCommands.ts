@@ -144,9 +144,11 @@ const verifyLive = (service: Service, chain: AuditChain): Effect.Effect<void, Cl
   Effect.gen(function* () {
     for (;;) {
       const page = yield* auditPage(service, chain.last.seq + 1, PAGE_EVENTS);
-      yield* notBehind(page, chain.last);
       if (chain.peerId !== undefined && page.peerId !== chain.peerId)
-        return yield* broken(`the events are of peer ${chain.peerId}, and peer ${page.peerId} answered`);
+        return yield* usageFailure(
+          `the files are of peer ${chain.peerId}, and peer ${page.peerId} answered; give --url of peer ${chain.peerId}`,
+        );
+      yield* notBehind(page, chain.last);
       yield* takeAll(chain, page);
       if (chain.last.seq < page.head.seq && page.events.length > 0) continue;
       if (chain.last.seq === page.head.seq && chain.last.hash === page.head.hash) return;

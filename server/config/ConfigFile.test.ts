@@ -264,10 +264,25 @@ describe("what leaves this machine has TLS", () => {
     ["peer-http: {port: 7300}", ["peer-http.port"]],
     ["peer-http: {port: 7300, host: localhost}", ["peer-http.port"]],
     ["http: {port: 0}\npeer-http: {port: 0}", []],
+    ["cluster: {peers: [{id: 2, url: 'http://127.0.0.1:7400'}]}", ["cluster.peers.0.url"]],
+    ["cluster: {peers: [{id: 2, url: 'http://127.0.0.1:7401'}]}", []],
+    [
+      `peer-http: {host: Peer1, port: 443, ${tls}}\ncluster: {peers: [{id: 2, url: 'https://peer1'}]}`,
+      ["cluster.peers.0.url"],
+    ],
   ])("%s", async (lines, refused) => {
     const result = await load(`${least}${lines}\n`);
     const paths = Either.isLeft(result) ? result.left.problems.map((problem) => problem.path) : [];
     expect(paths).toEqual(refused);
+  });
+
+  it("and a peer does not list itself", async () => {
+    const listing = `${least}cluster: {peers: [{id: 2, url: "https://a:1"}]}\n`;
+    expect((await accepted(listing, { CUSTODY_PEER_ID: "1" })).cluster.peers).toHaveLength(1);
+    const refused = await load(listing, { CUSTODY_PEER_ID: "2" });
+    expect(Either.getOrThrow(Either.flip(refused)).message).toBe(
+      "cluster.peers.0.id: is this peer's own peer.id; list the other peers only",
+    );
   });
 
   it("also the address of the keys", async () => {

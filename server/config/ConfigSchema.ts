@@ -277,13 +277,33 @@ const portFaults = ({ http, peerHttp, metrics: own }: Sections): ReadonlyArray<S
     : []),
 ];
 
+/** Peers list the others: who lists itself would wait for a member that never comes. */
+const ownFaults = ({ peer: { id }, peerHttp, cluster: { peers } }: Sections): ReadonlyArray<Schema.FilterIssue> =>
+  peers.flatMap((each, index) => {
+    const { hostname, port, protocol } = new URL(each.url);
+    const isHere =
+      hostname.replace(/^\[|\]$/g, "") === peerHttp.host.toLowerCase() &&
+      (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)) === peerHttp.port;
+    const at = ["cluster", "peers", index];
+    return [
+      ...(each.id === id
+        ? [{ path: [...at, "id"], message: "is this peer's own peer.id; list the other peers only" }]
+        : []),
+      ...(isHere
+        ? [{ path: [...at, "url"], message: "is where this peer's own peer-http listens; list the other peers only" }]
+        : []),
+    ];
+  });
+
 /**
  * The schema of the configuration file.
  *
  * @param directory the folder from which relative paths count
  */
 export const configSchema = (directory: string) =>
-  sections(directory).pipe(Schema.filter((config) => [...developmentFaults(config), ...portFaults(config)]));
+  sections(directory).pipe(
+    Schema.filter((config) => [...developmentFaults(config), ...portFaults(config), ...ownFaults(config)]),
+  );
 
 /** The configuration of one peer: defaults filled in, paths absolute, durations in milliseconds, sizes in bytes. */
 export type Config = Schema.Schema.Type<ReturnType<typeof configSchema>>;

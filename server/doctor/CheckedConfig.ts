@@ -14,8 +14,8 @@ import type { Config } from "../config/ConfigSchema.ts";
 import { loadRelyingParty } from "../config/LoadRelyingParty.ts";
 import { missingSecret } from "../peer/FoundingSettings.ts";
 import { directoryFault, isMarkedInitialized } from "../sqlite/StoreDirectory.ts";
+import { certificatesOf, type NamedCertificate } from "../tls/Certificates.ts";
 import { loadTls } from "../tls/TlsMaterial.ts";
-import { certificatesOf, type NamedCertificate } from "./Certificates.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -4,13 +4,16 @@ import { takeOver } from "../config/ConfigChanges.ts";
 import type { ConfigError } from "../config/ConfigError.ts";
 import { loadConfig } from "../config/ConfigFile.ts";
 import type { Config } from "../config/ConfigSchema.ts";
-import { loadTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
+import { loadUsableTls } from "../tls/Certificates.ts";
+import type { TlsMaterial } from "../tls/TlsMaterial.ts";
 import type { LevelledLog } from "./Log.ts";
 
 export interface ReloadPorts {
   readonly configFile: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: LevelledLog;
+  /** Unix milliseconds. */
+  readonly now: () => number;
   /** Gives both listeners and the calls to other peers their new certificates. */
   readonly useTls: (tls: TlsMaterial) => void;
   /** Reads the token keys anew. The result is undefined, or why the old ones stay. */
@@ -25,7 +28,7 @@ export interface ReloadPorts {
  * @returns reloads once; calls in between wait for each other
  */
 export const makeReload = (running: Config, ports: ReloadPorts): (() => Promise<void>) => {
-  const { configFile, env, log, useTls, reloadKeys } = ports;
+  const { configFile, env, log, now, useTls, reloadKeys } = ports;
   let current = running;
   let turn: Promise<void> = Promise.resolve();
 
@@ -43,7 +46,7 @@ export const makeReload = (running: Config, ports: ReloadPorts): (() => Promise<
       Either.getOrElse(fresh, () => current),
     );
     log.setLevel(config.peer.logLevel);
-    const tls = await Effect.runPromise(Effect.either(loadTls(config)));
+    const tls = await Effect.runPromise(Effect.either(loadUsableTls(config, now())));
     Either.match(tls, { onLeft: keptFor("certificates"), onRight: useTls });
     // Broken files stay named for the next time; the others hold.
     current = Either.isRight(tls) ? config : { ...current, peer: config.peer };

@@ -29,7 +29,8 @@ import { shamirProvider } from "../seal/ShamirSeal.ts";
 import { beforeFirstStart } from "../sqlite/FirstStart.ts";
 import { openSqliteByteStore } from "../sqlite/SqliteByteStore.ts";
 import { isMarkedInitialized, markInitialized } from "../sqlite/StoreDirectory.ts";
-import { expiries, type ListenerTls, loadTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
+import { loadUsableTls } from "../tls/Certificates.ts";
+import { expiries, type ListenerTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
 import { MailboxRoom } from "../transport/MailboxRoom.ts";
 import { makePeerListener, type PeerEndpoint, takeAnswer } from "../transport/PeerListener.ts";
 import { PeerLinks } from "../transport/PeerLinks.ts";
@@ -117,7 +118,7 @@ const openPeer = (
   { log, halt }: { readonly log: Log; readonly halt: () => void },
 ): Effect.Effect<Assembly, StartError, Scope> =>
   Effect.gen(function* () {
-    const tls = yield* starting(loadTls(config));
+    const tls = yield* starting(loadUsableTls(config, now()));
     const report = (fault: string): void => log.warn("token keys", { reason: fault });
     const verifier = yield* starting(openTokenVerifier(config, { now, elapsedMillis, report }));
     const stop = (reason: Error): void => {
@@ -384,8 +385,7 @@ export const startServer = (
       links.renew(tls.peerClient);
       certificates = expiries(tls);
     };
-    const { configFile, env } = options;
-    const reload = makeReload(config, { configFile, env, log, useTls, reloadKeys });
+    const reload = makeReload(config, { ...options, log, now, useTls, reloadKeys });
     if (options.devSecretsDir !== undefined) yield* unsealFrom(options.devSecretsDir, assembly);
     const [url, peerUrl, metricsUrl] = [publicApi.url, peerApi.url, peerApi.metrics?.url];
     log.info("listening", { url, peerUrl, metricsUrl });

@@ -34,6 +34,14 @@ describe("the writer", () => {
     expect(writer.failure).toBe(failure);
   });
 
+  it("says what to do about a full disk", async () => {
+    const writer = writerOver("parentPort.postMessage({ kind: 'failed', why: 'SQLITE_FULL' }); parentPort.close();");
+    expect((await commit(writer))?.message).toBe(
+      "the database could not be written: SQLITE_FULL; the outcome is unknown, make room on the disk, which is full, and start this peer again",
+    );
+    await Effect.runPromise(writer.close);
+  });
+
   it("fails between commits too", async () => {
     const writer = writerOver("parentPort.postMessage({ kind: 'committed' }); parentPort.close();");
     expect(await commit(writer)).toBeUndefined();

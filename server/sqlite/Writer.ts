@@ -8,6 +8,10 @@ import { startStoreThread } from "./StoreThread.ts";
 
 type Done = (failure?: StoreFailure) => void;
 
+/** @param why the code of SQLite */
+const nextAfter = (why: string): string | undefined =>
+  why.startsWith("SQLITE_FULL") ? "make room on the disk, which is full, and start this peer again" : undefined;
+
 /** Hands transactions to the thread and tells their outcome; one at a time. */
 export class Writer {
   readonly #worker: Worker;
@@ -70,13 +74,13 @@ export class Writer {
 
   #onReply(reply: WriterReply): void {
     if (reply.kind === "committed") this.#settle(undefined);
-    if (reply.kind === "failed") this.#fail(`the database could not be written: ${reply.why}`);
+    if (reply.kind === "failed") this.#fail(`the database could not be written: ${reply.why}`, nextAfter(reply.why));
     if (reply.kind === "lost") this.#lose(reply.file);
     if (reply.kind === "closed") this.#closed = true;
   }
 
-  #fail(why: string): void {
-    this.#end(new StoreFailure(`${why}; the outcome is unknown, stop this peer and start it again`));
+  #fail(why: string, next = "stop this peer and start it again"): void {
+    this.#end(new StoreFailure(`${why}; the outcome is unknown, ${next}`));
   }
 
   #lose(file: string): void {

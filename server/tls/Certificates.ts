@@ -2,9 +2,10 @@
 import type { X509Certificate } from "node:crypto";
 import { Effect } from "effect";
 import { readBoundedFile } from "../config/BoundedFile.ts";
-import type { ConfigProblem } from "../config/ConfigError.ts";
+import { ConfigError, type ConfigProblem } from "../config/ConfigError.ts";
 import type { Config, ListenerConfig } from "../config/ConfigSchema.ts";
 import { certificatesIn } from "../config/PemCertificates.ts";
+import { loadTls, type TlsMaterial } from "./TlsMaterial.ts";
 
 /** One certificate of a file that a configuration names. */
 export interface NamedCertificate {
@@ -153,3 +154,18 @@ export const certificatesOf = (config: Config, now: number): Effect.Effect<Certi
       warnings: found.flatMap((each) => each.warnings),
     }),
   );
+
+/**
+ * Reads the PEM files of a configuration as `loadTls` does, for a peer to use now.
+ *
+ * Fails with a {@link ConfigError} also where a certificate is expired or not valid yet, or does not fit the authority
+ * of the peers: with it this peer would only be cut off, and the reason would stand in the logs of the others.
+ *
+ * @param now Unix milliseconds
+ */
+export const loadUsableTls = (config: Config, now: number): Effect.Effect<TlsMaterial, ConfigError> =>
+  Effect.gen(function* () {
+    const tls = yield* loadTls(config);
+    const { problems } = yield* certificatesOf(config, now);
+    return problems.length === 0 ? tls : yield* new ConfigError({ problems });
+  });
