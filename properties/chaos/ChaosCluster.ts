@@ -12,13 +12,16 @@ import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
 import { MESSAGE_TYPE, MESSAGES_PATH } from "../../server/transport/PeerLink.ts";
 import { developmentShares } from "../../server/peer/DevelopmentSecrets.ts";
 import type { Violation } from "../../sim/base/Violation.ts";
-import { type Backup, Backups } from "./Backups.ts";
+import { Backups } from "./Backups.ts";
 import { Chance } from "./Chance.ts";
+import { Running } from "../cli/Running.ts";
 import { type Authority, makeAuthority, settle } from "./ClusterSettings.ts";
 import { buildFaultPort } from "./FaultPortBuild.ts";
 import type { Moment } from "./History.ts";
 import { agentFor, type Answered, call } from "./HttpCall.ts";
 import { KeySets } from "./KeySets.ts";
+import { keepInMind } from "./Children.ts";
+import { type OldDisk, OldDisks } from "./OldDisks.ts";
 import { PeerUnderTest } from "./PeerUnderTest.ts";
 import type { Target } from "./Strangers.ts";
 import { Tokens } from "./Tokens.ts";
@@ -82,15 +85,17 @@ export class ChaosCluster {
   readonly #wires: ReadonlyMap<string, Wire>;
   readonly #operator: string;
   readonly #agent: Agent;
-  readonly #backups: ReadonlyArray<Backups>;
+  readonly backups: Backups;
+  readonly #disks: ReadonlyArray<OldDisks>;
   readonly #undeclared = new Set<number>();
   /** Each peer's disk right after its first unsealing: of before the founding, except for the last one's. */
-  readonly #earliest = new Map<number, Backup>();
+  readonly #earliest = new Map<number, OldDisk>();
 
   private constructor(
     folder: DevFolder,
     { peers: ports }: Cluster,
     {
+      broken,
       tokens,
       operator,
       peers,
@@ -98,6 +103,7 @@ export class ChaosCluster {
       keySets,
       authority,
     }: {
+      readonly broken: ClusterOptions["broken"];
       readonly tokens: Tokens;
       readonly operator: string;
       readonly peers: ReadonlyArray<PeerUnderTest>;
@@ -117,10 +123,30 @@ export class ChaosCluster {
     this.keySets = keySets;
     this.#wires = wires;
     this.#agent = agentFor(this.ca, { keepAlive: false });
-    this.#backups = peers.map(({ slot }) => {
-      const { folder: own } = folder.peer(slot);
-      return new Backups(join(own, "backups"), join(own, "data"));
+    this.#disks = peers.map(({ slot }) => new OldDisks(join(folder.peer(slot).folder, "disks"), this.dataOf(slot)));
+    this.backups = new Backups({
+      folder: join(folder.root, "backups"),
+      custody: (slot, ...words) => this.custody(slot, ...words),
+      processes: (slot) => this.peer(slot).processes,
+      broken,
     });
+  }
+
+  /** The data directory of a peer. */
+  dataOf(slot: number): string {
+    return join(this.folder.peer(slot).folder, "data");
+  }
+
+  /** Runs a command as the operator of one peer, who has an authority's certificate and a token. */
+  custody(slot: number, ...words: ReadonlyArray<string>): Running {
+    const ca = join(this.folder.root, "ca.pem");
+    const isCall = words[0] === "backup" && words[1] !== "verify" && this.ca !== undefined;
+    if (isCall && this.ca !== undefined) writeFileSync(ca, this.ca, { mode: 0o600 });
+    const running = new Running([entry, ...words, ...(isCall ? ["--tls-ca", ca] : [])], {
+      env: { CUSTODY_URL: this.urls[slot - 1] ?? "", CUSTODY_TOKEN: this.#operator },
+    });
+    keepInMind(running.child);
+    return running;
   }
 
   /** Prepares a folder, starts every peer and waits until all are ready. Rejects with {@link CannotStart}. */
@@ -152,7 +178,7 @@ export class ChaosCluster {
       );
       return new PeerUnderTest({ slot: id, entry, faultPort, folder, peers: reach.join(","), note, broken });
     });
-    const own = { tokens, operator: Redacted.value(operator), peers, wires, keySets, authority };
+    const own = { broken, tokens, operator: Redacted.value(operator), peers, wires, keySets, authority };
     const made = new ChaosCluster(folder, cluster, own);
     for (const peer of peers) peer.start();
     try {
@@ -179,7 +205,7 @@ export class ChaosCluster {
     }
     for (const { id } of peers) {
       await this.unseal(id);
-      this.#earliest.set(id, await this.backUp(id));
+      this.#earliest.set(id, await this.oldDisk(id));
     }
     for (const { id } of peers) await this.#reaches(id, until, "ready", { unseal: true });
   }
@@ -198,21 +224,21 @@ export class ChaosCluster {
     }
   }
 
-  /** A copy of a peer's database as it is now. */
-  backUp(slot: number): Promise<Backup> {
-    return this.#backupsOf(slot).take();
+  /** A copy of a peer's disk as it is now. */
+  oldDisk(slot: number): Promise<OldDisk> {
+    return this.#disksOf(slot).take();
   }
 
   /** Its disk right after its first unsealing. */
-  earliest(slot: number): Backup {
-    const backup = this.#earliest.get(slot);
-    if (backup === undefined) throw new RangeError(`there is no backup of peer ${slot}`);
-    return backup;
+  earliest(slot: number): OldDisk {
+    const disk = this.#earliest.get(slot);
+    if (disk === undefined) throw new RangeError(`there is no old disk of peer ${slot}`);
+    return disk;
   }
 
   /** Gives a peer that has ended an older disk: its operator will declare that, or the peer will find it out. */
-  putBack(slot: number, backup: Backup, how: "declared" | "found out"): void {
-    this.peer(slot).putBack(this.#backupsOf(slot).putBack(backup), backup.transactions, how);
+  putBack(slot: number, disk: OldDisk, how: "declared" | "found out"): void {
+    this.peer(slot).putBack(this.#disksOf(slot).putBack(disk), disk.transactions, how);
     if (how === "declared") this.#undeclared.add(slot);
   }
 
@@ -256,10 +282,10 @@ export class ChaosCluster {
     };
   }
 
-  #backupsOf(slot: number): Backups {
-    const backups = this.#backups[slot - 1];
-    if (backups === undefined) throw new RangeError(`there is no peer ${slot}`);
-    return backups;
+  #disksOf(slot: number): OldDisks {
+    const disks = this.#disks[slot - 1];
+    if (disks === undefined) throw new RangeError(`there is no peer ${slot}`);
+    return disks;
   }
 
   peer(slot: number): PeerUnderTest {

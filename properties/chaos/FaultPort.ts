@@ -1,15 +1,26 @@
 /**
  * Loaded into a peer of a chaos run before the product's own code, by NODE_OPTIONS, and into nothing else: the product
- * has no switch for any of this. It writes down every transaction on its way to the writing thread, lets a flush fail
- * once when told to, and moves the peer's wall clock.
+ * has no switch for any of this. It writes down every transaction on its way to the writing thread, and what memory is
+ * in use; lets a flush or a copy of the database fail once when told to; and moves the peer's wall clock.
  */
 import { appendFileSync, readFileSync, renameSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { serialize } from "node:v8";
+import { serialize, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { isMainThread, Worker } from "node:worker_threads";
 import type { JournalRecord } from "./Journal.ts";
-import { clockFile, doneFile, flushFile, framed, journalFile } from "./PortFiles.ts";
+import {
+  clockFile,
+  copiedFile,
+  copyFile,
+  doneFile,
+  flushFile,
+  framed,
+  journalFile,
+  memoryFile,
+  type MemorySample,
+} from "./PortFiles.ts";
 
 const folder = process.env["CHAOS_DIR"] ?? "";
 const processNumber = Number(process.env["CHAOS_PROCESS"]);
@@ -17,6 +28,10 @@ const parent = Number(process.env["CHAOS_PARENT"]);
 
 const CLOCK_POLL_MILLIS = 50;
 const PARENT_POLL_MILLIS = 1_000;
+const MEMORY_MILLIS = 5_000;
+/** A slow copy takes so many steps, each after such a wait: two seconds. */
+const COPY_STEPS = 40;
+const STEP_MILLIS = 50;
 /** Files stay short, so that a limit on the size of files is reached by the database first. */
 const MOST_JOURNAL_BYTES = 512 * 1024;
 
@@ -77,14 +92,32 @@ const keepJournal = (): void => {
   };
 };
 
+/** Writes down what is in use: garbage is collected first, so that what is left is held by something. */
+const weigh = (): void => {
+  setFlagsFromString("--expose-gc");
+  const collect: () => void = runInNewContext("gc");
+  setInterval(() => {
+    collect();
+    const { heapUsed, external, rss } = process.memoryUsage();
+    const sample: MemorySample = { at: performance.now(), used: heapUsed + external, resident: rss };
+    appendFileSync(join(folder, memoryFile(processNumber)), `${JSON.stringify(sample)}\n`);
+  }, MEMORY_MILLIS).unref();
+};
+
 interface Statement {
   readonly reader: boolean;
   readonly run: (...parameters: ReadonlyArray<unknown>) => unknown;
 }
 
+interface Progress {
+  readonly totalPages: number;
+  readonly remainingPages: number;
+}
+
 interface Database {
   readonly name: string;
   prepare: (sql: string) => Statement;
+  backup: (file: string, options?: { readonly progress: (progress: Progress) => number }) => Promise<unknown>;
 }
 
 interface Sqlite {
@@ -95,10 +128,10 @@ interface Sqlite {
 /** The very copy of the library that the product's client uses. */
 const loadSqlite = (): Sqlite => createRequire(process.env["CHAOS_SQLITE_CLIENT"] ?? "")("better-sqlite3");
 
-/** How the next flush shall fail, once: the bytes `lost`, or `kept` although the failure was reported. */
-const takeFault = (): string | undefined => {
-  const how = textOf(flushFile);
-  if (how !== undefined) renameSync(join(folder, flushFile), join(folder, doneFile));
+/** What an order says, which is carried out once. */
+const takeOrder = (file: string, done: string): string | undefined => {
+  const how = textOf(file);
+  if (how !== undefined) renameSync(join(folder, file), join(folder, done));
   return how;
 };
 
@@ -124,7 +157,8 @@ const failFlushes = (): void => {
     if (sql !== "COMMIT") return statement;
     const rollback = prepare.call(this, "ROLLBACK");
     return running(statement, () => {
-      const how = isRows ? takeFault() : undefined;
+      // The bytes are lost, or kept although the failure was reported.
+      const how = isRows ? takeOrder(flushFile, doneFile) : undefined;
       isRows = false;
       if (how === undefined) return statement.run();
       if (how === "kept") statement.run();
@@ -134,8 +168,31 @@ const failFlushes = (): void => {
   };
 };
 
+/** Makes SQLite's online backup slow, or fail in its middle as on a failing or a full disk. */
+const harmCopies = (): void => {
+  const { prototype, SqliteError } = loadSqlite();
+  const { backup } = prototype;
+  prototype.backup = function copied(this: Database, file: string) {
+    const how = takeOrder(copyFile, copiedFile);
+    if (how === undefined) return backup.call(this, file);
+    const progress = ({ totalPages, remainingPages }: Progress): number => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STEP_MILLIS);
+      if (how === "fails" && remainingPages <= totalPages / 2)
+        throw new SqliteError("disk I/O error", "SQLITE_IOERR_WRITE");
+      if (how === "full" && remainingPages <= totalPages / 2)
+        throw new SqliteError("database or disk is full", "SQLITE_FULL");
+      return Math.ceil(totalPages / COPY_STEPS);
+    };
+    return backup.call(this, file, { progress });
+  };
+};
+
 if (isMainThread) {
   endWithParent();
   moveClock();
   keepJournal();
-} else failFlushes();
+  weigh();
+} else {
+  failFlushes();
+  harmCopies();
+}

@@ -1,6 +1,7 @@
 /** Carries out a plan: begins each fault at its time, ends it, and writes down what really happened. */
 import { Census } from "../../sim/base/Census.ts";
 import { Violation } from "../../sim/base/Violation.ts";
+import { BackupFaults } from "./BackupFaults.ts";
 import type { Callers } from "./Callers.ts";
 import type { ChaosCluster } from "./ChaosCluster.ts";
 import type { PeerUnderTest } from "./PeerUnderTest.ts";
@@ -34,6 +35,8 @@ type Outcome = "done" | "not reached";
 
 const pause = (millis: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, millis));
 
+const outcomeOf = async (isDone: Promise<boolean>): Promise<Outcome> => ((await isDone) ? "done" : "not reached");
+
 export interface FaultsOptions {
   readonly cluster: ChaosCluster;
   readonly tools: Tools;
@@ -50,6 +53,7 @@ export class Faults {
   /** Whether one has gone back undeclared: the protocol stands one (protocol.md 1). */
   #hasForgotten = false;
   readonly #broken: (violation: Violation) => void;
+  readonly #backups: BackupFaults;
   /** Faults that happened, by kind. */
   readonly injected = new Census();
   /** Faults that were planned and could not happen. */
@@ -66,6 +70,7 @@ export class Faults {
     this.#tools = tools;
     this.#callers = callers;
     this.#broken = broken;
+    this.#backups = new BackupFaults(cluster, tools, broken);
   }
 
   /** Runs the plan to its end; ends earlier, in order, after {@link stop}. */
@@ -121,7 +126,9 @@ export class Faults {
       seal: () => this.#alone(peer, () => this.#seal(peer, fault)),
       // Other faults of the peer may happen in the middle of this one.
       rotate: () => this.#rotate(peer),
-      restore: () => this.#restored(peer, () => this.#restore(peer, fault)),
+      backup: () => this.#backup(peer, fault),
+      restore: () => this.#restored(peer, () => outcomeOf(this.#backups.restore(peer, fault))),
+      "old-disk": () => this.#restored(peer, () => this.#returnToOldDisk(peer, fault)),
       "restore-day-zero": () => this.#restored(peer, () => this.#restoreDayZero(peer, fault)),
       "keys-away": () => this.#alone(peer, () => this.#loseKeys(peer, fault)),
       "clock-days": () => this.#alone(peer, () => this.#moveClock(peer, fault)),
@@ -282,13 +289,19 @@ export class Faults {
     });
   }
 
+  /** Nothing is done to a peer by its backup, so other faults may be. */
+  #backup(peer: PeerUnderTest, fault: PlannedFault): Promise<Outcome> {
+    const take = (): Promise<Outcome> => outcomeOf(this.#backups.take(peer, fault));
+    return this.#backups.needsAll(fault) ? this.#alone(peer, take) : take();
+  }
+
   /** The disk of a while ago; its operator knows, and declares it before the peer is unsealed. */
-  async #restore(peer: PeerUnderTest, { lastsMillis }: PlannedFault): Promise<Outcome> {
+  async #returnToOldDisk(peer: PeerUnderTest, { lastsMillis }: PlannedFault): Promise<Outcome> {
     const { slot } = peer;
-    const backup = await this.#cluster.backUp(slot);
+    const disk = await this.#cluster.oldDisk(slot);
     await pause(lastsMillis);
     await peer.kill();
-    this.#cluster.putBack(slot, backup, "declared");
+    this.#cluster.putBack(slot, disk, "declared");
     await this.#cluster.startSealed(slot);
     // It must not be started before: a development peer unseals itself, and would be a forgetful one.
     while (!this.#isOver && !(await this.#cluster.declare(slot))) await pause(TRY_AGAIN_MILLIS);

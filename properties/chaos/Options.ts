@@ -19,9 +19,16 @@ export interface ChaosOptions {
 export const helpText = `npm run chaos -- [OPTION]...
 
 Real peer processes with real SQLite and TLS under kill -9, SIGSTOP, cut, slow and
-lying connections, failing flushes, a full disk, moved clocks, old disks, strangers
-at both ports and more callers than there is room for. Then everything is healed, must come to rest, and is held against the
-invariants that the simulator checks, by the same code (docs/chaos.md).
+lying connections, failing flushes, a full disk, moved clocks, old disks, backups cut
+short and restored, strangers at both ports and more callers than there is room for.
+Then everything is healed, must come to rest, and is held against the invariants that
+the simulator checks, by the same code (docs/chaos.md).
+
+Every five seconds each peer collects its garbage and writes down what it holds. Of a
+process that lived for 90 s, what it held in the last quarter of that time, the first
+30 s left out, must be no more than 16 MiB above what it held in the first one, and what
+was resident no more than 96 MiB. Once every kind of fault has come, one peer's process
+is spared: with --minutes 10 it is watched for minutes.
 
   --seed N        the plan of faults; the same number gives the same plan.
                   Default: drawn, and printed

@@ -21,7 +21,8 @@ import { RP_ORIGIN } from "../../sim/crypto/SimRelyingParty.ts";
 import { Violation } from "../../sim/base/Violation.ts";
 import { microsNow, type Moment } from "./History.ts";
 import type { Replaced } from "./Journal.ts";
-import { clockFile, doneFile, flushFile, journalProcess } from "./PortFiles.ts";
+import { keepInMind } from "./Children.ts";
+import { clockFile, copiedFile, copyFile, type CopyOrder, doneFile, flushFile, journalProcess } from "./PortFiles.ts";
 
 /** EX_SOFTWARE: the exit code of a peer that must not go on. */
 const HALTED = 70;
@@ -61,14 +62,6 @@ const isStopped = (pid: number): boolean => {
 
 const sqliteClient = createRequire(import.meta.url).resolve("@effect/sql-sqlite-node");
 
-/** Every process of this run that has not ended. */
-const running = new Set<ChildProcess>();
-
-/** SIGKILL to all processes that this run started and that have not ended, paused or not. */
-export const killAllPeers = (): void => {
-  for (const child of running) child.kill("SIGKILL");
-};
-
 export class PeerUnderTest {
   readonly slot: number;
   /** Journals of its processes, and the files by which faults are ordered. */
@@ -102,6 +95,11 @@ export class PeerUnderTest {
     return this.#child?.pid;
   }
 
+  /** How many processes it has had, the one that runs included. */
+  get processes(): number {
+    return this.#processes;
+  }
+
   /** The databases that were replaced by older ones, in order. */
   get replaced(): ReadonlyArray<Replaced> {
     return this.#replaced;
@@ -132,6 +130,7 @@ export class PeerUnderTest {
     if (this.#child !== undefined) return;
     const { entry, faultPort, folder, note, peers, slot } = this.#options;
     this.disarmFlush();
+    this.disarmCopy();
     rmSync(join(this.chaosFolder, clockFile), { force: true });
     this.#processes += 1;
     const [program, ...args] = peerCommand(entry, folder, slot);
@@ -164,14 +163,13 @@ export class PeerUnderTest {
     });
     closeSync(output);
     this.#child = child;
-    running.add(child);
+    keepInMind(child);
     this.#mayEnd = "no";
     child.once("error", (fault) => this.#ended(child, fault.message));
     child.once("exit", (code, signal) => this.#ended(child, code ?? signal ?? "unknown"));
   }
 
   #ended(child: ChildProcess, how: number | string): void {
-    running.delete(child);
     if (this.#child !== child) return;
     const { broken, note, slot } = this.#options;
     this.#child = undefined;
@@ -238,6 +236,21 @@ export class PeerUnderTest {
 
   disarmFlush(): void {
     rmSync(join(this.chaosFolder, flushFile), { force: true });
+  }
+
+  /** Its next copy of the database is as slow as a bad disk makes it, or fails in the middle. */
+  armCopy(how: CopyOrder): void {
+    rmSync(join(this.chaosFolder, copiedFile), { force: true });
+    writeFileSync(join(this.chaosFolder, copyFile), how);
+  }
+
+  /** Whether the copy that was armed has begun. */
+  get hasBegunCopy(): boolean {
+    return existsSync(join(this.chaosFolder, copiedFile));
+  }
+
+  disarmCopy(): void {
+    rmSync(join(this.chaosFolder, copyFile), { force: true });
   }
 
   /** Its next writes fail beyond so many bytes of a file, or sooner: `more` beyond the longest of those it writes. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { drawPlan, faultKinds, planLine } from "./Plan.ts";
+import { backupWays } from "./BackupWays.ts";
+import { drawPlan, endsProcess, faultKinds, planLine, sparedPeer } from "./Plan.ts";
 
 describe("a plan of faults", () => {
   it("is the same for the same seed, and another for another", () => {
@@ -30,6 +31,21 @@ describe("a plan of faults", () => {
           expect(other).not.toBe(slot);
           expect(planLine(fault)).toMatch(/ s {2}[a-z-]+ +(peer|peers|all peers)/);
         }
+      }),
+      { seed: 1, numRuns: 100 },
+    );
+  });
+
+  it("spares one peer's process once every kind has come: its memory is watched", () => {
+    fc.assert(
+      fc.property(fc.nat(2 ** 31), fc.integer({ min: 2, max: 9 }), (seed, peers) => {
+        const later = drawPlan(seed, peers, 300_000).slice(faultKinds.length);
+        const ends = later.filter(
+          ({ kind, amount }) => endsProcess.has(kind) || (kind === "backup" && backupWays[amount] === "peer killed"),
+        );
+        expect(ends.map(({ slot }) => slot)).not.toContain(sparedPeer(seed, peers));
+        expect(ends.length).toBeGreaterThan(10);
+        expect(later.map(({ kind }) => kind)).not.toContain("kill-all");
       }),
       { seed: 1, numRuns: 100 },
     );

@@ -1,4 +1,5 @@
 /** The faults of a cluster and their times: drawn from the seed alone, so the same on every machine. */
+import { backupWays, restoreWays } from "./BackupWays.ts";
 import { Chance } from "./Chance.ts";
 import { strangerWays } from "./Strangers.ts";
 
@@ -20,7 +21,9 @@ export const faultKinds = [
   "faketime",
   "seal",
   "rotate",
+  "backup",
   "restore",
+  "old-disk",
   "restore-day-zero",
   "keys-away",
   "clock-days",
@@ -42,7 +45,7 @@ export interface PlannedFault {
   /** The other end, where there is one. */
   readonly other: number;
   readonly lastsMillis: number;
-  /** The argument of the kind: a delay or a clock offset in milliseconds, a chance in a thousand, or a direction. */
+  /** The argument of the kind: a delay or a clock offset in milliseconds, a chance in a thousand, or which way of several. */
   readonly amount: number;
 }
 
@@ -55,12 +58,27 @@ export const costsWorkOnly: ReadonlySet<FaultKind> = new Set([
   "rotate",
 ]);
 
+/** These end the process of their peer. */
+export const endsProcess: ReadonlySet<FaultKind> = new Set([
+  "kill",
+  "terminate",
+  "flush-lost",
+  "flush-kept",
+  "disk-full",
+  "faketime",
+  "restore",
+  "old-disk",
+  "restore-day-zero",
+  "keys-away",
+]);
+
 const FIRST_MILLIS = 1_500;
 const QUIET_MILLIS = 2_000;
 /** In a thousand: these may come while the one before still lasts. */
 const HURRIED = 350;
-/** The number of the draws of plans, beside the number of peers. */
+/** The number of the draws of plans, beside the number of peers; and of those of whom is spared. */
 const PLAN = 1_000;
+const SPARED = 1_100;
 /** From the beginning of one fault to that of the next. */
 const GAP_MILLIS = [1_200, 3_500] as const;
 
@@ -86,7 +104,9 @@ const weights: Readonly<Record<FaultKind, number>> = {
   faketime: 1,
   seal: 1,
   rotate: 2,
-  restore: 2,
+  backup: 5,
+  restore: 3,
+  "old-disk": 1,
   "restore-day-zero": 1,
   "keys-away": 1,
   "clock-days": 2,
@@ -114,7 +134,9 @@ const lasts: Readonly<Record<FaultKind, readonly [least: number, most: number]>>
   faketime: [2_000, 8_000],
   seal: [200, 2_000],
   rotate: [0, 0],
+  backup: [50, 2_000],
   restore: [500, 6_000],
+  "old-disk": [500, 6_000],
   "restore-day-zero": [50, 500],
   "keys-away": [3_000, 6_000],
   "clock-days": [1_000, 4_000],
@@ -141,12 +163,20 @@ const amountOf = (random: Chance, kind: FaultKind): number => {
     case "strangers":
     case "strangers-at-peers":
       return random.below(strangerWays.length);
+    case "backup":
+      return random.below(backupWays.length);
+    case "restore":
+      return random.below(restoreWays.length);
     case "flaky":
       return random.between(5, MOST_FLAKY_PER_MILLE);
     default:
       return 0;
   }
 };
+
+/** A backup for which no peer is killed. */
+const harmless = (kind: FaultKind, amount: number): number =>
+  kind === "backup" && backupWays[amount] === "peer killed" ? backupWays.indexOf("undisturbed") : amount;
 
 const shuffled = <A>(random: Chance, all: ReadonlyArray<A>): ReadonlyArray<A> => {
   const left = [...all];
@@ -160,8 +190,11 @@ const drawKind = (random: Chance): FaultKind => {
   return faultKinds.find((kind) => (drawn -= weights[kind]) < 0) ?? "kill";
 };
 
+/** The peer whose process nothing ends once every kind has come, so that its memory can be watched. */
+export const sparedPeer = (seed: number, peers: number): number => 1 + new Chance(seed, SPARED + peers).below(peers);
+
 /**
- * The faults of one cluster: every kind once while there is time for it, then by weight.
+ * The faults of one cluster: every kind once while there is time for it, then by weight, and with one peer spared.
  *
  * @param millis how long the callers go on
  */
@@ -170,12 +203,17 @@ export const drawPlan = (seed: number, peers: number, millis: number): ReadonlyA
   const others = faultKinds.filter((kind) => !always.includes(kind));
   const first = [...shuffled(random, always), ...shuffled(random, others)];
   const plan: Array<PlannedFault> = [];
+  const spared = sparedPeer(seed, peers);
   let at = FIRST_MILLIS;
   while (at < millis - QUIET_MILLIS) {
-    const kind = first.shift() ?? drawKind(random);
-    const slot = 1 + random.below(peers);
+    const isLater = first.length === 0;
+    const drawn = first.shift() ?? drawKind(random);
+    const kind = isLater && drawn === "kill-all" ? "kill" : drawn;
+    const named = 1 + random.below(peers);
+    const slot = isLater && named === spared && endsProcess.has(kind) ? 1 + (named % peers) : named;
     const other = 1 + ((slot - 1 + random.between(1, Math.max(1, peers - 1))) % peers);
     const lastsMillis = random.between(...lasts[kind]);
+    const amount = amountOf(random, kind);
     plan.push({
       at,
       isHurried: random.happens(HURRIED),
@@ -183,7 +221,7 @@ export const drawPlan = (seed: number, peers: number, millis: number): ReadonlyA
       slot,
       other,
       lastsMillis,
-      amount: amountOf(random, kind),
+      amount: isLater && slot === spared ? harmless(kind, amount) : amount,
     });
     // A mere burden is tested alone: beside other faults it would be unclear what stopped the changes.
     at += random.between(...GAP_MILLIS) + (costsWorkOnly.has(kind) ? lastsMillis : 0);
@@ -199,10 +237,14 @@ export const planLine = ({ at, isHurried, kind, slot, other, lastsMillis, amount
     : between
       ? `peers ${slot} and ${other}`
       : `peer ${slot}`;
-  const how = kind.startsWith("strangers")
-    ? `, ${strangerWays[amount]}`
-    : amount === 0
-      ? ""
-      : `, ${amount}${kind === "flaky" ? " in 1000" : " ms"}`;
+  const ways: ReadonlyArray<string> | undefined = kind.startsWith("strangers")
+    ? strangerWays
+    : { backup: backupWays, restore: restoreWays }[String(kind)];
+  const how =
+    ways !== undefined
+      ? `, ${ways[amount]}`
+      : amount === 0
+        ? ""
+        : `, ${amount}${kind === "flaky" ? " in 1000" : " ms"}`;
   return `${isHurried ? " " : "≥"}${(at / 1000).toFixed(1).padStart(5)} s  ${kind.padEnd(12)} ${where}${how}, for ${lastsMillis} ms`;
 };

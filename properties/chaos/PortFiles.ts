@@ -6,6 +6,12 @@ export const clockFile = "clock";
 export const flushFile = "flush";
 export const doneFile = "flush.done";
 
+/** What happens to the next copy of the database; renamed to {@link copiedFile} when that begins. */
+export const copyFile = "copy";
+export const copiedFile = "copy.begun";
+export const copyOrders = ["slow", "fails", "full"] as const;
+export type CopyOrder = (typeof copyOrders)[number];
+
 const DIGITS = 5;
 const padded = (value: number): string => String(value).padStart(DIGITS, "0");
 
@@ -17,6 +23,25 @@ export const journalProcess = (name: string): number | undefined => {
   const [, process] = /^journal-([0-9]{5,})-[0-9]{5,}\.bin$/.exec(name) ?? [];
   return process === undefined ? undefined : Number(process);
 };
+
+/** The memory of one process, a line of JSON for each {@link MemorySample}. */
+export const memoryFile = (process: number): string => `memory-${padded(process)}.jsonl`;
+
+/** Which process wrote a file of its memory; undefined for other files. */
+export const memoryProcess = (name: string): number | undefined => {
+  const [, process] = /^memory-([0-9]{5,})\.jsonl$/.exec(name) ?? [];
+  return process === undefined ? undefined : Number(process);
+};
+
+/** What a process uses once its garbage is collected, in bytes. */
+export interface MemorySample {
+  /** Milliseconds since the process began. */
+  readonly at: number;
+  /** Of its main thread: its objects, and buffers outside the heap. */
+  readonly used: number;
+  /** Of the whole process, all threads and libraries included. */
+  readonly resident: number;
+}
 
 const LENGTH_BYTES = 4;
 

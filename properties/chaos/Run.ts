@@ -14,9 +14,11 @@ import { Faults } from "./Faults.ts";
 import { readFinalStore } from "./FinalStore.ts";
 import type { Moment } from "./History.ts";
 import { readJournal } from "./Journal.ts";
+import { memoryFault, memoryLine, readMemory } from "./Memory.ts";
 import type { PlannedFault } from "./Plan.ts";
 import { SESSION_MILLIS } from "./PeerUnderTest.ts";
 import type { Tools } from "./Probe.ts";
+import { assertWholeBackup, readBackup } from "./WholeBackup.ts";
 
 /** Within this, all are back, and everything that was under way is finished. */
 const QUIET_MILLIS = 120_000;
@@ -53,6 +55,10 @@ export interface RunReport extends Verdict, Stored {
   readonly missed: Counts;
   readonly answers: Counts;
   readonly resets: number;
+  /** Backups that were asked for, accepted as whole, and refused as not whole when they were verified. */
+  readonly backups: readonly [asked: number, accepted: number, refused: number];
+  /** A line for each process that lived for long enough. */
+  readonly memory: ReadonlyArray<string>;
 }
 
 const pause = (millis: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, millis));
@@ -67,6 +73,7 @@ async function* logLines(folders: ReadonlyArray<string>): AsyncGenerator<string>
 class Run {
   readonly #options: RunOptions;
   readonly #moments: Array<Moment> = [];
+  readonly #memory: Array<string> = [];
   #broken: Violation | undefined;
   /** Peers were told to stop: the code that told them checks how they end. */
   #isOver = false;
@@ -101,6 +108,8 @@ class Run {
         missed: faults.missed.entries(),
         answers: callers.answers.entries(),
         resets: Math.round(cluster.resets),
+        backups: [cluster.backups.asked, cluster.backups.accepted.length, cluster.backups.refused],
+        memory: this.#memory,
       };
     } finally {
       this.#isOver = true;
@@ -178,6 +187,8 @@ class Run {
         return new Violation("L4", "everything was healed", `fresh options through peer ${slot} gave none`);
       const enrolled = await this.#succeeds(cluster, callers, finish, next, slot);
       if (enrolled !== undefined) return enrolled;
+      if ((await cluster.backups.take(slot, "undisturbed")) === undefined)
+        return this.#broken ?? new Violation("L4", "everything was healed", `peer ${slot} gives no backup`);
     }
     return this.#quiet(cluster);
   }
@@ -251,11 +262,11 @@ class Run {
     const backend = cryptoBackend("native");
     const peers: Array<PeerEvidence> = [];
     for (const { slot, chaosFolder, replaced } of cluster.peers) {
-      const directory = join(cluster.folder.peer(slot).folder, "data");
-      const final = await readFinalStore(directory, backend, await cluster.shares(slot));
+      const final = await readFinalStore(cluster.dataOf(slot), backend, await cluster.shares(slot));
       const transactions = readJournal(chaosFolder, final.transactions, replaced);
       peers.push({ slot, transactions, final, unsealed: unsealed.has(slot) });
     }
+    const other = (await this.#backupFault(cluster, peers)) ?? this.#memoryFault(cluster);
     const lines: Array<string> = [];
     for await (const line of logLines(cluster.peers.map(({ slot }) => cluster.folder.peer(slot).folder)))
       lines.push(line);
@@ -280,7 +291,40 @@ class Run {
     const stored = { approvers: rows("approvers"), passkeys: rows("credentials"), sessions: rows("sessions") };
     // A safety violation is named first, then a late answer, and last a cluster stopped on the way to its rest.
     const isSafety = verdict.violation?.id.startsWith("S") === true;
-    return { ...verdict, ...stored, violation: isSafety ? verdict.violation : (found ?? untidy ?? verdict.violation) };
+    return {
+      ...verdict,
+      ...stored,
+      violation: isSafety ? verdict.violation : (found ?? untidy ?? other ?? verdict.violation),
+    };
+  }
+
+  /** Each backup that was accepted is what its peer had, and nothing of unfinished ones is left where peers store. */
+  async #backupFault(cluster: ChaosCluster, peers: ReadonlyArray<PeerEvidence>): Promise<Violation | undefined> {
+    for (const backup of cluster.backups.accepted)
+      try {
+        const { transactions } = peers[backup.slot - 1] ?? { transactions: [] };
+        assertWholeBackup(backup, await readBackup(backup), transactions);
+      } catch (thrown) {
+        if (thrown instanceof Violation) return thrown;
+        throw thrown;
+      }
+    for (const { slot } of cluster.peers) {
+      const left = readdirSync(cluster.dataOf(slot)).find((name) => /^custody\.(backup|db\.restoring)/.test(name));
+      if (left !== undefined)
+        return new Violation("BACKUP", `peer ${slot} was stopped, and no backup was under way`, `it left ${left}`);
+    }
+    return undefined;
+  }
+
+  #memoryFault(cluster: ChaosCluster): Violation | undefined {
+    let found: Violation | undefined;
+    for (const { slot, chaosFolder } of cluster.peers)
+      for (const [process, course] of readMemory(chaosFolder)) {
+        this.#memory.push(`peer ${slot} of ${cluster.peers.length}, process ${process}: ${memoryLine(course)}`);
+        const fault = memoryFault(course);
+        if (fault !== undefined) found ??= new Violation("MEMORY", `peer ${slot}, process ${process}`, fault);
+      }
+    return found;
   }
 }
 

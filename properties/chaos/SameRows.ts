@@ -1,4 +1,4 @@
-/** A peer's database holds exactly what its transactions made of it. */
+/** A database holds exactly what transactions made of it. */
 import type { TableName } from "../../core/Tables.ts";
 import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { Violation } from "../../sim/base/Violation.ts";
@@ -23,6 +23,19 @@ const stored = (tables: MemoryTables): ReadonlyMap<string, Uint8Array> => {
   return new Map([...tables].flatMap(named));
 };
 
+/** The first row that differs between a database and the transactions that were kept, all from the first; undefined where none does. */
+export const differenceOf = (transactions: ReadonlyArray<Transaction>, tables: MemoryTables): string | undefined => {
+  const expected = folded(transactions);
+  const found = stored(tables);
+  for (const [name, row] of expected) {
+    const other = found.get(name);
+    if (other === undefined) return `row ${name} was made durable, and it is not in its database`;
+    if (!isSame(row, other)) return `row ${name} was made durable, and its database has another`;
+  }
+  const foreign = [...found.keys()].find((name) => !expected.has(name));
+  return foreign && `row ${foreign} was never stored, and it is in its database`;
+};
+
 /** Throws {@link Violation} at the first transaction that is missing, or row that differs. */
 export const assertSameRows = (slot: number, made: ReadonlyArray<Transaction>, tables: MemoryTables): void => {
   const transactions = keptOf(made);
@@ -33,18 +46,6 @@ export const assertSameRows = (slot: number, made: ReadonlyArray<Transaction>, t
         `peer ${slot} has transaction ${number}`,
         `no process wrote transaction ${index + 1}`,
       );
-  const expected = folded(transactions);
-  const found = stored(tables);
-  for (const [name, row] of expected) {
-    const other = found.get(name);
-    if (other === undefined || !isSame(row, other))
-      throw new Violation(
-        "STORE",
-        `peer ${slot} made row ${name} durable`,
-        other === undefined ? "it is not in its database" : "its database has another",
-      );
-  }
-  for (const name of found.keys())
-    if (!expected.has(name))
-      throw new Violation("STORE", `peer ${slot} never stored row ${name}`, "it is in its database");
+  const difference = differenceOf(transactions, tables);
+  if (difference !== undefined) throw new Violation("STORE", `the rows of peer ${slot}`, difference);
 };

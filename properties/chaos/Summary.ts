@@ -22,6 +22,9 @@ export interface Summary {
   readonly passkeys: number;
   readonly sessions: number;
   readonly transactions: number;
+  readonly backups: { readonly asked: number; readonly accepted: number; readonly refused: number };
+  /** A line for each process that lived for long enough. */
+  readonly memory: ReadonlyArray<string>;
   readonly checked: ReadonlyArray<string>;
   readonly violation: { readonly id: string; readonly facts: readonly [string, string] } | undefined;
   /** Where databases and logs lie, if they were kept. */
@@ -35,6 +38,11 @@ const joined = (all: ReadonlyArray<Counts>): Counts => {
 };
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, each) => total + each, 0);
+
+const backupsOf = (reports: ReadonlyArray<RunReport>): Summary["backups"] => {
+  const of = (part: 0 | 1 | 2): number => sum(reports.map(({ backups }) => backups[part]));
+  return { asked: of(0), accepted: of(1), refused: of(2) };
+};
 
 /** Joins the reports of the clusters of one run. */
 export const summaryOf = (
@@ -55,6 +63,8 @@ export const summaryOf = (
     passkeys: sum(reports.map(({ passkeys }) => passkeys)),
     sessions: sum(reports.map(({ sessions }) => sessions)),
     transactions: sum(reports.map(({ transactions }) => transactions)),
+    backups: backupsOf(reports),
+    memory: reports.flatMap(({ memory }) => memory),
     checked: [...new Set(reports.flatMap(({ checked }) => checked))],
     violation: violation && { id: violation.id, facts: violation.facts },
     kept,
@@ -67,7 +77,7 @@ const list = (counts: Counts): string => counts.map(([name, count]) => `${name} 
 
 /** The summary in lines for people; the last one is the verdict. */
 export const summaryLines = (summary: Summary): ReadonlyArray<string> => {
-  const { seed, injected, missed, impossible, answers, checked, violation, kept } = summary;
+  const { seed, injected, missed, impossible, answers, backups, checked, memory, violation, kept } = summary;
   return [
     "",
     `${total(injected)} faults injected: ${list(injected)}`,
@@ -76,6 +86,10 @@ export const summaryLines = (summary: Summary): ReadonlyArray<string> => {
     `${summary.connectionsReset} connections reset`,
     `${total(answers)} requests answered or given up: ${list(answers)}`,
     `${summary.approvers} approvers, ${summary.passkeys} of them passkeys, and ${summary.sessions} enrollment sessions in ${summary.transactions} durable transactions`,
+    `${backups.asked} backups asked for, ${backups.accepted} accepted as whole, ${backups.refused} refused as not whole`,
+    ...(memory.length === 0
+      ? ["memory not judged: no process lived for long enough"]
+      : memory.map((line) => `memory: ${line}`)),
     `${checked.length} invariants checked: ${checked.join(" ")}`,
     ...(violation === undefined
       ? [`chaos: green, seed ${seed}, clusters of ${summary.clusters.join(" and ")}`]

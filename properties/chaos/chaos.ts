@@ -7,7 +7,7 @@ import { Either } from "effect";
 import { printLine } from "../../sim/bin/Script.ts";
 import { CannotStart } from "./ChaosCluster.ts";
 import { type ChaosOptions, helpText, parseOptions } from "./Options.ts";
-import { killAllPeers } from "./PeerUnderTest.ts";
+import { killAll } from "./Children.ts";
 import { drawPlan, type FaultKind, faultKinds, planLine } from "./Plan.ts";
 import { obstacle, probeTools } from "./Probe.ts";
 import { runCluster, type RunReport } from "./Run.ts";
@@ -87,5 +87,5 @@ const main = async (): Promise<number> => {
 };
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(INTERRUPTED));
-process.on("exit", killAllPeers);
+process.on("exit", killAll);
 process.exit(await main());

@@ -1,0 +1,60 @@
+/** A process whose memory grows is found, one that breathes is not. */
+import { describe, expect, it } from "vitest";
+import { courseOf, memoryFault, memoryLine } from "./Memory.ts";
+import type { MemorySample } from "./PortFiles.ts";
+
+const MIB = 1024 * 1024;
+
+/** Samples every five seconds. */
+const samples = (
+  seconds: number,
+  used: (second: number) => number,
+  resident: (second: number) => number = () => 200,
+): MemorySample[] =>
+  Array.from({ length: Math.floor(seconds / 5) }, (_, index) => {
+    const second = 5 * (index + 1);
+    return { at: 1000 * second, used: used(second) * MIB, resident: resident(second) * MIB };
+  });
+
+const faultOf = (given: ReadonlyArray<MemorySample>): string | undefined => {
+  const course = courseOf(given);
+  if (course === undefined) throw new Error("it is too short");
+  return memoryFault(course);
+};
+
+describe("the memory of a process", () => {
+  it("is flat while it warms up, breathes, and has a peak", () => {
+    expect(faultOf(samples(300, (second) => (second < 25 ? second : 50)))).toBeUndefined();
+    expect(faultOf(samples(300, (second) => 50 + 8 * Math.sin(second)))).toBeUndefined();
+    expect(faultOf(samples(300, (second) => (second === 295 ? 200 : 50)))).toBeUndefined();
+    expect(
+      faultOf(
+        samples(
+          300,
+          () => 50,
+          (second) => 150 + (second % 50),
+        ),
+      ),
+    ).toBeUndefined();
+  });
+
+  it("is not flat with a leak: 6 MiB a minute of what is held, or 30 of what is resident", () => {
+    expect(faultOf(samples(300, (second) => 50 + second / 10))).toMatch(/^it held 21\.0 MiB more after 270 s/);
+    expect(
+      faultOf(
+        samples(
+          300,
+          () => 50,
+          (second) => 150 + second / 2,
+        ),
+      ),
+    ).toMatch(/MiB more were resident/);
+  });
+
+  it("is not judged of a process that lived for less than a minute once it was warm", () => {
+    expect(courseOf(samples(85, () => 50))).toBeUndefined();
+    expect(courseOf([])).toBeUndefined();
+    const course = courseOf(samples(95, () => 50));
+    expect(course && memoryLine(course)).toBe("in 65 s from 50.0 to 50.0 MiB held, 200.0 to 200.0 resident");
+  });
+});
