@@ -27,6 +27,8 @@ export interface WorkloadPlan {
   readonly guess: number;
   readonly race: number;
   readonly read: number;
+  /** Whether one more caller lists. */
+  readonly isListing: boolean;
   readonly readiness: number;
   /** How many registrations in a thousand of a key that is known have it in another format. */
   readonly otherFormats: number;

@@ -9,6 +9,7 @@ import { clockBugs } from "./ClockBugs.ts";
 import { damageBugs } from "./DamageBugs.ts";
 import { enrollmentBugs } from "./EnrollmentBugs.ts";
 import { gatewayBugs } from "./GatewayBugs.ts";
+import { listBugs } from "./ListBugs.ts";
 import { memoryBugs } from "./MemoryBugs.ts";
 import { operatorBugs } from "./OperatorBugs.ts";
 import { registryBugs } from "./RegistryBugs.ts";
@@ -23,6 +24,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...signingBugs,
   ...settlementBugs,
   ...registryBugs,
+  ...listBugs,
   ...tokenBugs,
   ...clockBugs,
   ...gatewayBugs,

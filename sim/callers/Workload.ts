@@ -14,6 +14,7 @@ import type { WorkloadPlan } from "../base/Plan.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import { type Finish, type Invite, isFinish, isInvite } from "../requests/EnrollmentRequests.ts";
 import { Enrollments } from "./Enrollments.ts";
+import { Lister } from "./Lister.ts";
 import type { Success } from "../requests/Success.ts";
 import type { World } from "../world/World.ts";
 
@@ -66,6 +67,7 @@ export class Workload {
   readonly #enrollments: Enrollments;
   readonly #subjects: Array<Command> = [];
   readonly #requests: OpenRequests;
+  readonly #lister: Lister;
   /** Refs a caller was promised: reads look for them. */
   readonly #promised: Array<string> = [];
   /** The revision of each that was last heard of, in an answer or a read. */
@@ -81,6 +83,7 @@ export class Workload {
     this.#world = world;
     this.#enrollments = new Enrollments(world);
     this.#requests = new OpenRequests(world, (asked, answer) => this.#succeeded(asked, answer));
+    this.#lister = new Lister(world);
     this.#plan = world.plan.workload;
     const { fresh, version, retry, conflict, replace, guess, race, read, readiness, invite, finish, follow } =
       this.#plan;
@@ -116,6 +119,7 @@ export class Workload {
   start(): void {
     for (let caller = 1; caller <= this.#plan.callers; caller++)
       this.#think(this.#world.choices.stream(`caller ${caller}`));
+    if (this.#plan.isListing) this.#lister.start();
   }
 
   /** Whether some caller still waits for an answer. */
@@ -126,6 +130,7 @@ export class Workload {
   /** From now on callers send nothing new. */
   stop(): void {
     this.#stopped = true;
+    this.#lister.stop();
   }
 
   /** A registration that no caller has asked for yet. */

@@ -9,6 +9,7 @@ import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { Message } from "../../core/Message.ts";
 import type { RowView, TableName, Write, WriteTo } from "../../core/Tables.ts";
 import type { Subject } from "../models/Subject.ts";
+import type { PageAsked, PageOutcome } from "../requests/ListRequests.ts";
 
 /** A peer as checkers see it. */
 export interface Watched {
@@ -84,6 +85,10 @@ export interface Checker {
   /** An operator does something to a peer, or has been answered. */
   readonly operated?: (peer: Watched, act: OperatorAct, isAnswered: boolean) => void;
   readonly read?: (peer: Watched, read: ReadSeen) => void;
+  /** A peer is about to look for a page. */
+  readonly listing?: (peer: Watched, asked: PageAsked) => void;
+  /** What came of it, and in how many transactions. */
+  readonly listed?: (peer: Watched, asked: PageAsked, outcome: PageOutcome, transactions: number) => void;
   /** A text is about to be in the trace for the first time. */
   readonly traced?: (text: string) => void;
   /** Now and then, and at the end: look at everything. */

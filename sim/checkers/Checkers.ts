@@ -35,6 +35,7 @@ import { S30 } from "./S30.ts";
 import { S31 } from "./S31.ts";
 import { S32 } from "./S32.ts";
 import { S34 } from "./S34.ts";
+import { S40 } from "./S40.ts";
 import type { TableName, Write } from "../../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
@@ -76,6 +77,7 @@ const makers: ReadonlyArray<
   ["S31", S31],
   ["S32", S32],
   ["S34", S34],
+  ["S40", S40],
   ["L8", L8],
   ["L10", L10],
 ];

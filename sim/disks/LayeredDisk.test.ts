@@ -99,4 +99,15 @@ describe("the layers of a disk", () => {
     disk.losePower();
     expect(get("a")).toBeUndefined();
   });
+
+  it("has the first keys from one on, sorted, as many as are asked for", () => {
+    for (const key of ["b", "d", "a", "c", "e"]) {
+      put(key, "1");
+      disk.endFlush("durable");
+    }
+    expect(disk.keys("keys", "b", 3)).toEqual(["b", "c", "d"]);
+    expect(disk.keys("keys", "", 9)).toEqual(["a", "b", "c", "d", "e"]);
+    expect(disk.keys("keys", "f", 9)).toEqual([]);
+    expect(disk.keys("approvers", "", 9)).toEqual([]);
+  });
 });

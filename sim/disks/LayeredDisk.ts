@@ -79,9 +79,15 @@ export class LayeredDisk<V> {
   keys(table: TableName, from: string, limit: number): ReadonlyArray<string> {
     if (this.#failure !== undefined) throw this.#failure;
     const found: Array<string> = [];
-    for (const key of this.#tables.get(table)?.keys() ?? []) if (key >= from) found.push(key);
-    found.sort();
-    return found.length > limit ? found.slice(0, limit) : found;
+    for (const key of this.#tables.get(table)?.keys() ?? []) {
+      const last = found.length < limit ? undefined : found.at(-1);
+      if (key < from || (last !== undefined && key > last)) continue;
+      // Sorted as they come: of many keys only few are among the first.
+      if (last !== undefined) found.pop();
+      const at = found.findLastIndex((each) => each < key) + 1;
+      found.splice(at, 0, key);
+    }
+    return found;
   }
 
   commit(changes: ReadonlyArray<RowChange<V>>, done: (failure?: StoreFailure) => void): void {

@@ -61,6 +61,7 @@ export const sometimes: ReadonlyArray<Point> = [
   point("a restored peer is a member again", "a peer took the registry over from another"),
   point("a traitor was restored", "a member that lies began a new incarnation, and went on lying"),
   point("read while a flush was under way", "a read did not wait"),
+  point("a list of several pages met a change", "approvers were changed while somebody went from page to page"),
   point("crashed before a flush ended", "a process ended while its transaction was under way"),
   point("crashed after a flush, before it was reported", "a process ended with more on its disk than it knew"),
   point("crashed between two actions", "a process ended between two messages of one step"),

@@ -1,6 +1,7 @@
 /** The model of the command that replaces an approver's metadata. */
 import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../../core/commands/approvers/Permissions.ts";
 import type { Replacement } from "../requests/Commands.ts";
+import { labelsOf } from "../requests/Labels.ts";
 import { altered, effectsIn } from "./Effects.ts";
 import { assertAllowed, unasked } from "../requests/Success.ts";
 import { Violation } from "../base/Violation.ts";
@@ -17,7 +18,7 @@ export const replaceMetadata: Model<Replacement> = {
   assertMeant: (requestId, { kind, ref, ifMatch, team }, token, answer) => {
     if (answer._tag !== "Replaced") throw unasked(requestId, kind, answer);
     const { approver } = answer;
-    const metadata = team === undefined ? [] : [["team", team]];
+    const metadata = labelsOf(team);
     if (
       approver.ref !== ref ||
       ifMatch !== `"${approver.revision - 1}"` ||

@@ -14,6 +14,7 @@ import { RecentMap } from "../../runtime/RecentMap.ts";
 import { TOKEN_MARK } from "../crypto/SecretMarks.ts";
 import type { Cryptography, SampleKey } from "../crypto/Cryptography.ts";
 import type { Asked, Meant, Permission } from "./Asked.ts";
+import { labelsJson } from "./Labels.ts";
 import { EnrollmentRequests, type Finish, type Invite } from "./EnrollmentRequests.ts";
 
 /** A registration as its caller means it. */
@@ -36,7 +37,7 @@ export interface Replacement {
   readonly ref: string;
   /** What If-Match says, to the character; absent without the header. */
   readonly ifMatch: string | undefined;
-  /** The one pair there is to be; undefined where everything is cleared. */
+  /** Undefined where everything is cleared. */
   readonly team: string | undefined;
   readonly call: Call;
 }
@@ -109,7 +110,7 @@ export class Commands {
     const { algorithm, normal64 } = sample;
     const submitted64 = format === 0 ? sample.submitted64 : anotherFormat(sample, format);
     const rawBody = utf8Bytes(
-      `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":{"team":"${team}"}}`.padEnd(
+      `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":${labelsJson(team)}}`.padEnd(
         this.#bodyBytes,
       ),
     );
@@ -143,9 +144,9 @@ export class Commands {
     return this.#byBody.get(bodyDigest);
   }
 
-  /** A replacement of an approver's metadata by one pair or by none; equal arguments give the very same request. */
+  /** A replacement of an approver's metadata by those of a team, or by none; equal arguments give the very same request. */
   replacement(ref: string, ifMatch: string | undefined, team: string | undefined): Replacement {
-    const rawBody = utf8Bytes(team === undefined ? '{"metadata":{}}' : `{"metadata":{"team":"${team}"}}`);
+    const rawBody = utf8Bytes(`{"metadata":${labelsJson(team)}}`);
     const path = metadataPath(ref);
     const name = this.#nameOf(path, this.#cryptography.crypto.sha256(rawBody), ifMatch);
     const said = this.#replacements.get(name);

@@ -11,6 +11,7 @@ import { RecentMap } from "../../runtime/RecentMap.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
 import { RP_ID, RP_ORIGIN } from "../crypto/SimRelyingParty.ts";
 import type { Meant } from "./Asked.ts";
+import { labelsJson } from "./Labels.ts";
 
 /** A request for options as its registrar means it. */
 export interface Invite {
@@ -89,7 +90,7 @@ export class EnrollmentRequests {
   }
 
   invite(id: string, team: string): Invite {
-    const rawBody = utf8Bytes(`{"id":"${id}","metadata":{"team":"${team}"}}`.padEnd(this.#bodyBytes));
+    const rawBody = utf8Bytes(`{"id":"${id}","metadata":${labelsJson(team)}}`.padEnd(this.#bodyBytes));
     const call = { method: "POST", path: OPTIONS_PATH, ifMatch: undefined, rawBody };
     const invite: Invite = { kind: "OPTIONS", id, team, call };
     this.#invites.set(this.#cryptography.crypto.sha256(rawBody), invite);

@@ -8,6 +8,7 @@ import type { Command } from "../requests/Commands.ts";
 import type { Asked } from "../requests/Asked.ts";
 import { maskOf, slotsOf } from "../checkers/Ghost.ts";
 import { CALM_NETWORK } from "../base/Plan.ts";
+import { assertListable } from "./Listable.ts";
 import { type Unrest, unrestOf } from "./Rest.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import { Violation } from "../base/Violation.ts";
@@ -254,6 +255,11 @@ const assertWhole = (world: World, workload: Workload): void => {
   for (const facts of world.ghost.proposals.values()) if (facts.aborted !== 0) world.marks.add("settled by an abort");
   assertProgress(world, workload);
   settle(world);
+  if (world.plan.workload.isListing) {
+    // Another unit than that of the replacement, so that this draw moves none.
+    const listing = world.choices.stream("healed lists").next().between("listing peer", 1, 1, world.plan.peers);
+    assertListable(world, world.peer(listing));
+  }
   world.sweep();
 };
 

@@ -23,6 +23,7 @@ const CALLERS: WorkloadPlan = {
   guess: 4,
   race: 3,
   read: 15,
+  isListing: true,
   readiness: 2,
   otherFormats: 0,
   invite: 0,

@@ -77,6 +77,7 @@ const plan = (choices: Choices): Draft => ({
     guess: within(choices, "guess", 0, 0, 10),
     race: within(choices, "race", 0, 0, 15),
     read: within(choices, "read", 0, 0, 20),
+    isListing: happens(choices, "lists", 250),
     invite: among(choices, "invite", 0, 0, 0, 5, 20),
     finish: among(choices, "finish", 0, 0, 20, 40),
     follow: among(choices, "follow", 0, 0, 0, 10),

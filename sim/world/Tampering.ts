@@ -6,6 +6,7 @@ import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Rows, TableName, Write } from "../../core/Tables.ts";
+import type { approverPage } from "../../runtime/ApproverPages.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
 import type { Ghost } from "../checkers/Ghost.ts";
 import type { FlushEnd } from "../disks/LayeredDisk.ts";
@@ -57,6 +58,8 @@ export interface Tampering {
   readonly shown?: (found: Rows["approvers"] | undefined) => Rows["approvers"] | undefined;
   /** What a read gives. */
   readonly read?: (found: Rows["approvers"] | undefined) => Rows["approvers"] | undefined;
+  /** How pages of lists are made. */
+  readonly pages?: (real: typeof approverPage) => typeof approverPage;
   /** What a peer takes its clock to show, in Unix milliseconds. */
   readonly clock?: (peer: SimPeer, reading: number) => number;
   /** A peer takes its clock for right as soon as it is set. */

@@ -34,6 +34,7 @@ import { Flushes } from "./Flushes.ts";
 import type { Ground } from "./Ground.ts";
 import { Handovers } from "./Handovers.ts";
 import { Mail } from "./Mail.ts";
+import { Lists } from "./Lists.ts";
 import { Operators } from "./Operators.ts";
 import { Pauses } from "./Pauses.ts";
 import { Processes } from "./Processes.ts";
@@ -91,6 +92,7 @@ export class World {
   readonly operators: Operators;
   readonly restores: Restores;
   readonly service: Service;
+  readonly lists: Lists;
   readonly peers: ReadonlyArray<SimPeer>;
   /** Keys of a peer of another cluster. */
   readonly strangerKeys: PeerKeys;
@@ -203,6 +205,7 @@ export class World {
       tampering,
       writer: () => this.peer(this.writerSlot),
     });
+    this.lists = new Lists(ground, { checkers, cryptography: this.cryptography, tampering });
     this.peers = Array.from({ length: plan.peers }, (_, index) => this.#newPeer(index + 1));
     observer?.began(this);
   }

@@ -3,6 +3,7 @@ import { allRows } from "../../../core/protocol/AllRows.ts";
 import type { Proposal } from "../../../core/protocol/Proposal.ts";
 import type { RowView, Write } from "../../../core/Tables.ts";
 import { type Effects, effectsIn, onApprover } from "../Effects.ts";
+import { labelsOf } from "../../requests/Labels.ts";
 import type { Basis, NaiveRegistry } from "../NaiveRegistry.ts";
 
 /** What one member had durably done, as far as it bears on its next receipt. */
@@ -15,14 +16,13 @@ interface Member {
   readonly credentials: Set<string>;
 }
 
-/** Callers send one pair, or none. */
 export const metadataFault = (
   { metadata }: Pick<Effects, "metadata">,
   team: string | undefined,
 ): string | undefined => {
-  const [pair, ...more] = metadata;
-  const isSame = team === undefined ? pair === undefined : pair?.[0] === "team" && pair[1] === team;
-  return isSame && more.length === 0 ? undefined : "its metadata is not the caller's";
+  const meant = labelsOf(team);
+  const isSame = metadata.every(([name, value], index) => meant[index]?.[0] === name && meant[index]?.[1] === value);
+  return isSame && metadata.length === meant.length ? undefined : "its metadata is not the caller's";
 };
 
 /** Why a registration makes nothing new. */

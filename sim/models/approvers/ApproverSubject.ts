@@ -1,6 +1,7 @@
 /** Approvers, as what registrations make and replacements of metadata change. */
 import { replaceApprover } from "../../../core/commands/approvers/Root.ts";
 import type { Rows } from "../../../core/Tables.ts";
+import { labelsOf } from "../../requests/Labels.ts";
 import type { Subject } from "../Subject.ts";
 
 type Approver = Rows["approvers"];
@@ -14,8 +15,8 @@ const textOf = (pairs: Pairs): string => {
   return text;
 };
 
-/** The one pair that callers send, or none, as such a text. */
-export const metadataOf = (team: string | undefined): string => textOf(team === undefined ? [] : [["team", team]]);
+/** What callers mean by a team, as such a text. */
+export const metadataOf = (team: string | undefined): string => textOf(labelsOf(team));
 
 export const approverSubject: Subject<Approver> = {
   table: "approvers",

@@ -1,0 +1,22 @@
+/** The metadata that callers mean by the name of a team: the team, and for some teams their site. */
+
+const SITES: ReadonlyMap<string, string> = new Map([
+  ["team-1", "north"],
+  ["team-3", "north"],
+]);
+
+/** Sorted by name; none without a team. */
+export const labelsOf = (team: string | undefined): ReadonlyArray<readonly [name: string, value: string]> => {
+  if (team === undefined) return [];
+  const site = SITES.get(team);
+  return site === undefined
+    ? [["team", team]]
+    : [
+        ["site", site],
+        ["team", team],
+      ];
+};
+
+/** As a body has it, in the order in which nothing is stored. */
+export const labelsJson = (team: string | undefined): string =>
+  JSON.stringify(Object.fromEntries(labelsOf(team).toReversed()));
