@@ -9,7 +9,7 @@ import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { Message } from "../../core/Message.ts";
 import type { RowView, TableName, Write, WriteTo } from "../../core/Tables.ts";
 import type { Subject } from "../models/Subject.ts";
-import type { PageAsked, PageOutcome } from "../requests/ListRequests.ts";
+import type { PageAsked, PageOutcome } from "../oracle/ListRequests.ts";
 
 /** A peer as checkers see it. */
 export interface Watched {

@@ -4,7 +4,7 @@ import { openStep } from "../../properties/cluster/OpenStep.ts";
 import { watched } from "../../properties/cluster/Watching.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import { Walk } from "../oracle/Listing.ts";
-import type { PageAsked, PageOutcome } from "../requests/ListRequests.ts";
+import type { PageAsked, PageOutcome } from "../oracle/ListRequests.ts";
 import { Violation } from "../base/Violation.ts";
 import { Ghost } from "./Ghost.ts";
 import { S40 } from "./S40.ts";

@@ -5,7 +5,7 @@ import type { Rows, WriteTo } from "../../core/Tables.ts";
 import { rowsOf } from "../models/Product.ts";
 import { approverSubject } from "../models/approvers/ApproverSubject.ts";
 import { fits, type OpenPage, pageFault, textOfWanted, type Wanted, type Walk } from "../oracle/Listing.ts";
-import type { PageAnswer, PageAsked } from "../requests/ListRequests.ts";
+import type { PageAnswer, PageAsked } from "../oracle/ListRequests.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import { type Ghost, maskOf } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";

@@ -1,5 +1,5 @@
 /** L4: once everything works, every approver can be listed (S40 says whether the pages are right). */
-import type { PageOutcome } from "../requests/ListRequests.ts";
+import type { PageOutcome } from "../oracle/ListRequests.ts";
 import { Walk } from "../oracle/Listing.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import { Violation } from "../base/Violation.ts";

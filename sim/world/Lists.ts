@@ -4,7 +4,7 @@ import { approverPage, type NextPage } from "../../runtime/ApproverPages.ts";
 import { cursorOf, startOf } from "../../runtime/ListCursor.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
-import type { PageAsked, PageOutcome } from "../requests/ListRequests.ts";
+import type { PageAsked, PageOutcome } from "../oracle/ListRequests.ts";
 import type { Ground } from "./Ground.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { Tampering } from "./Tampering.ts";

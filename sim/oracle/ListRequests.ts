@@ -1,7 +1,7 @@
 /** What callers ask of lists (contract 4.1.1), and what they are answered. */
 import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { ApproverFilter } from "../../core/commands/approvers/Terms.ts";
-import type { Walk } from "../oracle/Listing.ts";
+import type { Walk } from "./Listing.ts";
 
 /** One page, as its caller asks for it; the same object from its question to its answer. */
 export interface PageAsked {
