@@ -4,7 +4,7 @@ import { Agent, request as httpRequest } from "node:http";
 import { registration } from "../Registration.ts";
 
 export interface Call {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;

@@ -2,10 +2,10 @@
  * What a real cluster of three still achieves when far more callers come than it can serve: how many registrations a
  * second succeed with one to twenty times the callers that saturate it, all at a peer that is not the writer.
  */
-import { readFileSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
 import { type MeasuredCluster, startMeasuredCluster } from "./MeasuredCluster.ts";
 import { type Call, registrations } from "./Load.ts";
+import { cpuSeconds } from "./Processes.ts";
 import { median, quantile, rounded } from "./Statistics.ts";
 
 const PEERS = 3;
@@ -46,13 +46,6 @@ const send = (agent: Agent, url: URL, { method, path, headers, body = "" }: Call
     sent.on("error", reject);
     sent.end(body);
   });
-
-/** Processor time of a process so far, in seconds: on a busy machine it tells more than a rate. */
-const cpuSeconds = (pid: number): number => {
-  const [, fields = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
-  const [user, system] = fields.split(" ").slice(11, 13).map(Number);
-  return ((user ?? 0) + (system ?? 0)) / 100;
-};
 
 /** The answers to all callers of one level. */
 interface Level {

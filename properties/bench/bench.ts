@@ -1,17 +1,26 @@
 /** `npm run bench`: everything is measured in one run on this machine, because ratios hold where absolute figures drift. */
-import { Misuse, printLine, runScript, type Script } from "../../sim/bin/Script.ts";
+import { Misuse, positive, printLine, runScript, type Script } from "../../sim/bin/Script.ts";
 import { type CeremonyFormat, ceremonyFormats, measureCeremonies } from "./Ceremonies.ts";
 import { type Figures, measureCluster } from "./Cluster.ts";
 import { measureOverload } from "./Overload.ts";
 import { measureSimulator } from "./Simulator.ts";
+import { measureRegistry, type RegistryOrder, registrySizes } from "./registry/Registry.ts";
 
-const parts = ["cluster", "overload", "simulator", "ceremonies"] as const;
+const parts = ["cluster", "overload", "simulator", "ceremonies", "registry"] as const;
+/** Without --only: what takes minutes, and not gigabytes. */
+const usual: ReadonlyArray<Part> = ["cluster", "overload", "simulator", "ceremonies"];
 type Part = (typeof parts)[number];
 
 const help = `npm run bench -- [--only PART] [--format FORMAT] [--json]
 
-  --only PART      ${parts.join(", ")}; all of them without
+  --only PART      ${parts.join(", ")}; all but the last without
   --format FORMAT  ceremonies of one format: ${ceremonyFormats.join(", ")}
+  --sizes LIST     approvers of the registries that are compared, ascending:
+                   ${registrySizes.join(",")} without; the last takes 20 GB of disk,
+                   4 GB of memory and a quarter of an hour
+  --keep FOLDER    leave the registries there, or measure those that are there
+  --quick          a fiftieth of the calls to the registries: figures that mean
+                   little, to see that all of it is answered
   --json           the figures as JSON
 
 Builds the project and measures it beside its yardsticks in one run, some five
@@ -23,6 +32,9 @@ be, 2 on wrong usage.
 const options = {
   only: { type: "string" },
   format: { type: "string" },
+  sizes: { type: "string", default: registrySizes.join(",") },
+  keep: { type: "string" },
+  quick: { type: "boolean", default: false },
   json: { type: "boolean", default: false },
 } as const;
 
@@ -38,21 +50,31 @@ const chosen = <C extends string>(
   return choice;
 };
 
+const sizesIn = (list: string): ReadonlyArray<number> => {
+  const sizes = list.split(",").map((each) => positive(each, "sizes"));
+  if (sizes.some((size, index) => size < 1_000 || size <= (sizes[index - 1] ?? 0)))
+    throw new Misuse("--sizes takes whole numbers from 1000, ascending, with commas between them");
+  return sizes;
+};
+
 const measure = async (
   only: Part | undefined,
   format: CeremonyFormat | undefined,
+  registry: RegistryOrder,
 ): Promise<Readonly<Record<string, Figures>>> => {
-  const isWanted = (part: Part): boolean => only === undefined || only === part;
+  const isWanted = (part: Part): boolean => only === part || (only === undefined && usual.includes(part));
   return {
     ...(isWanted("cluster") ? await measureCluster() : {}),
     ...(isWanted("overload") ? { overload: await measureOverload() } : {}),
     ...(isWanted("simulator") ? { simulator: await measureSimulator() } : {}),
     ...(isWanted("ceremonies") ? { ceremonies: await measureCeremonies(format) } : {}),
+    ...(isWanted("registry") ? await measureRegistry(registry) : {}),
   };
 };
 
-const main: Script<typeof options>["main"] = async ({ only, format, json }) => {
-  const results = await measure(chosen(parts, only, "only"), chosen(ceremonyFormats, format, "format"));
+const main: Script<typeof options>["main"] = async ({ only, format, sizes, keep, quick, json }) => {
+  const registry = { sizes: sizesIn(sizes), keptIn: keep, isQuick: quick };
+  const results = await measure(chosen(parts, only, "only"), chosen(ceremonyFormats, format, "format"), registry);
   if (json) printLine(JSON.stringify(results, undefined, 2));
   else
     for (const [name, figures] of Object.entries(results)) {
