@@ -100,6 +100,13 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "readable-in-quarantine",
+    changes: "a peer that has found out that it ran from an old disk serves reads from it",
+    finds: "H1",
+    schedule: "rollback-silent",
+    tampering: () => ({ showsOutdated: true }),
+  },
+  {
     name: "shown-in-parts",
     changes: "a restored peer serves reads as soon as the first page of a registry is there",
     finds: "S26",

@@ -179,7 +179,9 @@ export class Service {
     told: (found: R | undefined) => R | undefined = (found) => found,
   ): R | undefined {
     const recovery = peer.state?.rejoining.recovery;
+    const isOutdated = peer.state?.fitness.quarantine !== undefined;
     if (!peer.isUp || recovery?.isReadable === false) return undefined;
+    if (isOutdated && this.#ports.tampering.showsOutdated !== true) return undefined;
     if (peer.isDamaged && !this.#findsNothing(peer, subject, ref)) return undefined;
     const { scheduler, chronicle, observer } = this.#ground;
     const { witness } = this.#ports;
@@ -192,7 +194,7 @@ export class Service {
     for (const hook of this.#read) hook(peer, { subject, ref, found, transactions: peer.transactions - before });
     const shown = told(found);
     if (recovery !== undefined) chronicle.marks.add("read at a peer that was still being restored");
-    if (peer.honest || recovery !== undefined)
+    if (peer.honest || recovery !== undefined || isOutdated)
       witness.read(peer.slot, scheduler.now, ref, shown && subject.seen(shown));
     return shown;
   }

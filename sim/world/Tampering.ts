@@ -70,6 +70,8 @@ export interface Tampering {
   readonly ignoresDamage?: boolean;
   /** A peer takes a missing row for one that never was. */
   readonly missesNothing?: boolean;
+  /** A peer in quarantine serves reads. */
+  readonly showsOutdated?: boolean;
   /** A peer uses its keys before its rows are verified. */
   readonly signsUnverified?: boolean;
   /** Operators of a sealed peer are answered before what they did is flushed. */
