@@ -35,3 +35,15 @@ it("a peer whose database is deleted stops by itself, and is not founded anew by
   await expect(cluster.run(1)).rejects.toThrow("put back its newest backup");
   expect(existsSync(databaseFile(dataDir))).toBe(false);
 });
+
+it("a peer whose disk cannot be read stops by itself at the first read, instead of answering each with 500", async () => {
+  const ref = String((await cluster.register(1, registration("alice"))).json["ref"]);
+  expect([(await cluster.read(1, ref)).status, cluster.halted]).toEqual([200, []]);
+  await cluster.tamper(1, "ALTER TABLE records RENAME TO lost");
+  expect((await cluster.read(1, ref)).status).toBe(500);
+  expect(cluster.halted).toEqual([1]);
+  expect(cluster.logs.find((line) => line.includes('"stopping"'))).toContain(
+    "check the disk and start this peer again",
+  );
+  await cluster.tamper(1, "ALTER TABLE lost RENAME TO records");
+});

@@ -125,9 +125,15 @@ const openPeer = (
       log.error("stopping", { reason: reason.message });
       halt();
     };
+    // What cannot be read while it starts keeps it from starting. Later it ends, though nothing may be to be written:
+    // it would say that it reads, and answer every read with 500.
+    let isStarted = false;
+    const unreadable = (failure: Error): void => {
+      if (isStarted) stop(failure);
+    };
     const directory = config.peer.dataDir;
     const bytes = yield* Effect.acquireRelease(
-      starting(openSqliteByteStore({ directory, flushDelayMillis, failed: stop })),
+      starting(openSqliteByteStore({ directory, flushDelayMillis, failed: stop, unreadable })),
       (store) =>
         Effect.catchAll(store.close, ({ message }) => Effect.sync(() => log.error("store", { reason: message }))),
     );
@@ -204,6 +210,7 @@ const openPeer = (
       ),
       (running) => Effect.sync(() => running.stop()),
     );
+    isStarted = true;
     const provider = shamirProvider(config.seal, (length) => Uint8Array.from(randomBytes(length)));
     const check = checkWith(verifier);
     const endpoint: PeerEndpoint = {

@@ -178,11 +178,16 @@ describe("an open store", () => {
     expect(await Effect.runPromise(Effect.flip(store.close))).toBe(failure);
   });
 
-  it("fails for good when it cannot read", async () => {
-    const store = await open();
+  it("fails for good when it cannot read, and tells so once", async () => {
+    const told: Array<StoreFailure> = [];
+    const unreadable = (failure: StoreFailure): void => void told.push(failure);
+    const store = await Effect.runPromise(openSqliteByteStore({ directory, unreadable }));
+    opened.push(store);
+    expect([store.get("keys", "a"), told]).toEqual([undefined, []]);
     meddle("DROP TABLE records");
     expect(() => store.get("keys", "a")).toThrow(/cannot be read: SQLITE_ERROR/);
     expect(() => store.scan("approvers", "", 1)).toThrow(StoreFailure);
+    expect(told.map(({ message }) => message)).toEqual([expect.stringContaining("cannot be read: SQLITE_ERROR")]);
     expect(await commit(store, insert("a"))).toBeInstanceOf(StoreFailure);
   });
 

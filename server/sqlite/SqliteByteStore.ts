@@ -23,6 +23,8 @@ export interface SqliteByteStoreOptions {
   readonly flushDelayMillis?: number;
   /** Told of a failure while no commit is under way, such as a deleted database. */
   readonly failed?: (failure: StoreFailure) => void;
+  /** Told of the first read that failed, before it throws: nothing more is read or written. */
+  readonly unreadable?: (failure: StoreFailure) => void;
 }
 
 /** See {@link ByteStore}; opened by {@link openSqliteByteStore}. */
@@ -31,13 +33,21 @@ export class SqliteByteStore implements ByteStore {
   readonly isCopy: boolean;
   readonly #rows: Omit<ByteStore, "commit">;
   readonly #writer: Writer;
+  readonly #unreadable: (failure: StoreFailure) => void;
   readonly #scope: Scope.CloseableScope;
   #failure: StoreFailure | undefined;
 
-  constructor(reader: Connection, copy: boolean, writer: Writer, scope: Scope.CloseableScope) {
+  constructor(
+    reader: Connection,
+    copy: boolean,
+    writer: Writer,
+    unreadable: (failure: StoreFailure) => void,
+    scope: Scope.CloseableScope,
+  ) {
     this.isCopy = copy;
     this.#rows = rowReader(reader);
     this.#writer = writer;
+    this.#unreadable = unreadable;
     this.#scope = scope;
   }
 
@@ -76,7 +86,10 @@ export class SqliteByteStore implements ByteStore {
     try {
       return read();
     } catch (fault) {
-      if (fault instanceof StoreFailure) this.#failure = fault;
+      if (fault instanceof StoreFailure) {
+        this.#failure = fault;
+        this.#unreadable(fault);
+      }
       throw fault;
     }
   }
@@ -87,14 +100,15 @@ const acquire = (options: SqliteByteStoreOptions, scope: Scope.CloseableScope) =
     yield* prepareDirectory(options.directory);
     yield* holdDirectory(options.directory);
     const file = databaseFile(options.directory);
+    const { flushDelayMillis = 0, failed = () => undefined, unreadable = () => undefined } = options;
     const writer = yield* Effect.acquireRelease(
-      startWriter({ file, flushDelayMillis: options.flushDelayMillis ?? 0 }, options.failed ?? (() => undefined)),
+      startWriter({ file, flushDelayMillis }, failed),
       (started) => started.close,
     );
     const client = yield* openClient(file, "read");
     const reader = yield* client.reserve;
     yield* settle(file, reader, "read");
-    return new SqliteByteStore(reader, yield* isCopy(file, reader), writer, scope);
+    return new SqliteByteStore(reader, yield* isCopy(file, reader), writer, unreadable, scope);
   }).pipe((opening) => openingOf(options.directory, opening));
 
 /**
