@@ -129,7 +129,7 @@ describe.each([1, 3])("a replacement through peer %i", (through) => {
     expect(refused.json).toMatchObject({ status: 400, code, errors: [{ pointer }] });
   });
 
-  it("is judged by token, permission, ref, media type, body and If-Match, in this order", async () => {
+  it("is judged by token, permission, ref, media type, body, If-Match and registry, in this order", async () => {
     const bad = { "content-type": "text/plain", "if-match": "*" };
     const put = (path: string, body: string, headers: Readonly<Record<string, string>>): Promise<Answered> =>
       cluster.send("PUT", through, path, body, headers);
@@ -143,10 +143,19 @@ describe.each([1, 3])("a replacement through peer %i", (through) => {
     expect(codeOf(await put(pathOf(ref), "{", json))).toEqual([400, "INVALID_REQUEST_BODY"]);
     expect(codeOf(await put(pathOf(ref), '{"metadata":{}}', json))).toEqual([412, "PRECONDITION_FAILED"]);
     const unknown = pathOf(`subject@sha256:${"0".repeat(64)}`);
-    expect(codeOf(await put(unknown, '{"metadata":{}}', { ...json, "if-match": '"1"' }))).toEqual([
-      404,
-      "APPROVER_NOT_FOUND",
-    ]);
+    // The form of If-Match is a matter of the request alone: what is wrong with it says nothing about the registry.
+    const { "if-match": _wildcard, ...unconditional } = json;
+    expect(codeOf(await put(unknown, '{"metadata":{}}', unconditional))).toEqual([428, "PRECONDITION_REQUIRED"]);
+    for (const unfit of ["*", 'W/"1"', '"1", "2"'])
+      expect(codeOf(await put(unknown, '{"metadata":{}}', { ...json, "if-match": unfit }))).toEqual([
+        412,
+        "PRECONDITION_FAILED",
+      ]);
+    for (const revision of ['"1"', '"7"'])
+      expect(codeOf(await put(unknown, '{"metadata":{}}', { ...json, "if-match": revision }))).toEqual([
+        404,
+        "APPROVER_NOT_FOUND",
+      ]);
   });
 
   it("needs its own permission and no other", async () => {

@@ -50,7 +50,8 @@ const decoded = (segment: string): string => {
  * Reads and validates a replacement from the call alone.
  *
  * @returns the replacement; in this order `INVALID_REF`, a fault of the body, and 428 or 412 for an If-Match that is
- *   missing or names no revision
+ *   missing or names no revision. All of it comes before the approver is looked for: without If-Match no request is
+ *   carried out, so no condition can be left aside for a 404 (RFC 9110 13.2.1, RFC 6585 3)
  */
 export const replacementOf = memoized((call: Call): Either.Either<Replacement, Rejection> => {
   const ref = decoded(segmentOf(call) ?? "");

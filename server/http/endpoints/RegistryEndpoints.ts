@@ -152,7 +152,8 @@ export const registryEndpoints = {
       {
         ...condition,
         name: "If-Match",
-        description: "The ETag of the revision that is replaced, strong and alone. 428 where it is missing.",
+        description:
+          "The ETag of the revision that is replaced, strong and alone. 428 where it is missing, 412 where it is anything else, before the approver is looked for: 404 means that the request was well-formed.",
         isRequired: true,
         example: '"1"',
       },
