@@ -122,7 +122,7 @@ surprise: 1
       "peer-http.port: must be a whole number from 0 to 65535; write such a number",
       "peer.log-level: must be one of debug, info, warn, error; write one of them",
       "seal.shares: must be a whole number from 2 to 255; write such a number",
-      "surprise: unknown key; remove it or use one of peer, http, peer-http, metrics, cluster, auth, seal, approvers, features, authorities, crypto, webauthn, audit, limits, development",
+      "surprise: unknown key; remove it or use one of peer, http, peer-http, metrics, telemetry, cluster, auth, seal, approvers, features, authorities, crypto, webauthn, audit, limits, development",
       'webauthn.origins.0: "http://a.example" has no TLS, which only http://localhost may lack; use https://',
     ]);
   });

@@ -10,6 +10,7 @@ import { isLoopbackHost } from "./Loopback.ts";
 import { Origin, outsideFault, RpId, RpName } from "./RelyingPartySetting.ts";
 import {
   byteSize,
+  CollectorUrl,
   distinctList,
   duration,
   Flag,
@@ -20,6 +21,7 @@ import {
   PeerNumber,
   PeerUrl,
   Port,
+  Ratio,
   Text,
   TokenType,
   WebUrl,
@@ -85,6 +87,29 @@ const metrics = (directory: string) =>
               "is missing although the host is not a loopback address; set cert and key, listen on 127.0.0.1, or set in-clear to true where everybody on that network may read metrics",
           },
     ),
+  );
+
+/** Traces and metrics over OTLP/HTTP, for a collector beside the scraper or instead of one. */
+const telemetry = (directory: string) =>
+  Schema.Struct({
+    otlpEndpoint: Schema.propertySignature(CollectorUrl).pipe(Schema.fromKey("otlp-endpoint")),
+    inClear: withDefault(Flag, false).pipe(Schema.fromKey("in-clear")),
+    headersFile: Schema.optionalWith(filePath(directory), { exact: true }).pipe(Schema.fromKey("headers-file")),
+    samplingRatio: withDefault(Ratio, 1).pipe(Schema.fromKey("sampling-ratio")),
+    exportIntervalMillis: withDefault(duration(1000, hourMillis, "1s to 1h"), 10_000).pipe(
+      Schema.fromKey("export-interval"),
+    ),
+  }).pipe(
+    Schema.filter(({ otlpEndpoint, inClear, headersFile }) => {
+      const url = new URL(otlpEndpoint);
+      if (url.protocol === "https:" || isLoopbackHost(url.hostname)) return undefined;
+      if (headersFile !== undefined)
+        return { path: ["headers-file"], message: "would be sent without TLS; use https:// in otlp-endpoint" };
+      if (inClear) return undefined;
+      const message =
+        "has no TLS and is not a loopback address; use https://, or set in-clear to true where everybody on that network may read telemetry";
+      return { path: ["otlp-endpoint"], message };
+    }),
   );
 
 /** Another peer: its id, as `init` gives it to that peer, and the address of its peer API. */
@@ -210,6 +235,7 @@ const sections = (directory: string) =>
     http: listener(directory, 7300),
     peerHttp: Schema.propertySignature(listener(directory, 7400)).pipe(Schema.fromKey("peer-http")),
     metrics: Schema.optionalWith(metrics(directory), { exact: true }),
+    telemetry: Schema.optionalWith(telemetry(directory), { exact: true }),
     cluster: cluster(directory),
     auth: auth(directory),
     seal,

@@ -77,7 +77,7 @@ const valueOf = (text: string, kind: SettingKind): unknown => {
     case "flag":
       return text === "true" ? true : text === "false" ? false : text;
     case "number":
-      return /^[0-9]{1,15}$/.test(text) ? Number(text) : text;
+      return /^[0-9]{1,15}(\.[0-9]{1,15})?$/.test(text) ? Number(text) : text;
     case "list":
       return listOf(text);
     case "peers":

@@ -61,6 +61,12 @@ export const integer = (least: number, most: number) =>
     `must be a whole number from ${least} to ${most}; write such a number`,
   );
 
+/** A share of a whole. */
+export const Ratio = explained(
+  Schema.Number.pipe(Schema.between(0, 1)),
+  "must be a number from 0 to 1; write for example 0.1",
+);
+
 /** Port 0 lets the system choose, for tests and trials. */
 export const Port = integer(0, 65_535);
 
@@ -125,10 +131,16 @@ export const Host = explained(
   "must be a host name or an IP address without a port; write for example 127.0.0.1",
 );
 
-const webUrlFault = (url: URL): string | undefined => {
+const plainUrlFault = (url: URL): string | undefined => {
   if (url.protocol !== "https:" && url.protocol !== "http:") return "must begin with https://; write such a URL";
   if (url.username !== "" || url.password !== "") return "must not hold credentials; remove them from the URL";
   if (url.hash !== "") return "must not hold a fragment; remove the part from # on";
+  return undefined;
+};
+
+const webUrlFault = (url: URL): string | undefined => {
+  const fault = plainUrlFault(url);
+  if (fault !== undefined) return fault;
   if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
     return "has no TLS and is not a loopback address; use https://";
   }
@@ -137,10 +149,10 @@ const webUrlFault = (url: URL): string | undefined => {
 
 const urlSentence = "must be a URL of at most 2048 characters; write for example https://host:7400";
 
-const parsedUrl = (text: string): Either.Either<URL, string> => {
+const parsedUrl = (text: string, faultOf = webUrlFault): Either.Either<URL, string> => {
   if (text.length > 2048 || !URL.canParse(text)) return Either.left(urlSentence);
   const url = new URL(text);
-  const fault = webUrlFault(url);
+  const fault = faultOf(url);
   return fault === undefined ? Either.right(url) : Either.left(fault);
 };
 
@@ -155,6 +167,21 @@ export const PeerUrl = decoded(
       url.pathname === "/" && url.search === ""
         ? Either.right(url.origin)
         : Either.left("must hold only scheme, host and port; remove the path and query"),
+    ),
+  Schema.String,
+);
+
+/**
+ * The address of a collector: an https or http URL without query; decoded without a slash at its end. Whether http will
+ * do is for the section to say.
+ */
+export const CollectorUrl = decoded(
+  urlSentence,
+  (text) =>
+    Either.flatMap(parsedUrl(text, plainUrlFault), (url) =>
+      url.search === ""
+        ? Either.right(url.href.replace(/\/+$/, ""))
+        : Either.left("must hold no query; remove the part from ? on"),
     ),
   Schema.String,
 );

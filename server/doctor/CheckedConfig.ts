@@ -14,6 +14,7 @@ import type { Config } from "../config/ConfigSchema.ts";
 import { loadRelyingParty } from "../config/LoadRelyingParty.ts";
 import { missingSecret } from "../peer/FoundingSettings.ts";
 import { directoryFault, isMarkedInitialized } from "../sqlite/StoreDirectory.ts";
+import { loadCollectorHeaders } from "../telemetry/CollectorHeaders.ts";
 import { certificatesOf, type NamedCertificate } from "../tls/Certificates.ts";
 import { loadTls } from "../tls/TlsMaterial.ts";
 
@@ -124,6 +125,7 @@ export const checkConfig = (file: string, env: Environment, now: number): Effect
       ...certificates.problems,
       ...secret.problems,
       ...(yield* tokenKeyProblems(config)),
+      ...(yield* problemsOf(loadCollectorHeaders(config.telemetry?.headersFile))),
       ...(Either.isLeft(party) ? party.left.problems : []),
     ];
     if (Either.isLeft(party) || problems.length > 0) return yield* new ConfigError({ problems });

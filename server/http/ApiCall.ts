@@ -19,6 +19,7 @@ import type { Metrics } from "../peer/Metrics.ts";
 import type { Named } from "../peer/Callers.ts";
 import type { Peer } from "../peer/Peer.ts";
 import type { SealControl } from "../peer/SealControl.ts";
+import type { Traces } from "../telemetry/Traces.ts";
 import type { AnswerRoom } from "./AnswerRoom.ts";
 import type { BodyBudget } from "./BodyBudget.ts";
 import type { Endpoint } from "./endpoints/Endpoint.ts";
@@ -48,6 +49,8 @@ export interface ApiPorts {
   readonly page: EnrollmentPage;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Undefined where nobody collects them. */
+  readonly traces: Traces | undefined;
   readonly clock: WallClock;
   /** A clock that never goes back, in milliseconds. */
   readonly elapsedMillis: () => number;

@@ -33,6 +33,8 @@ interface Written {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly source?: Source | undefined;
+  /** Of a refusal. */
+  readonly code?: string;
 }
 
 /**
@@ -52,6 +54,7 @@ const success = ({ status, body, type = JSON_TYPE, headers = {}, source }: ApiAn
 
 const failure = (fault: HttpFault, requestId: string): Written => ({
   type: PROBLEM_TYPE,
+  code: fault.code,
   ...problemOf(fault, requestId),
 });
 
@@ -109,14 +112,17 @@ export const publicApi =
       // The listener answers for a handler whose request broke off.
       const isOver = response.destroyed || response.headersSent;
       const answered = isOver ? exit : roomFor(exit, ports, request, response);
-      const { status, type, headers, body, source } = writtenOf(answered, requestId, ports);
+      const { status, type, headers, body, source, code } = writtenOf(answered, requestId, ports);
       if (isOver) return void source?.stream.destroy();
       const route = Either.isRight(matched) ? matched.right.endpoint.path : "unknown";
       const elapsed = ports.elapsedMillis() - startedAt;
       const millis = Math.round(elapsed);
-      ports.metrics.observeRequest(route, methodOf(request), status, elapsed);
+      const method = methodOf(request);
+      ports.metrics.observeRequest(route, method, status, elapsed);
       ports.metrics.count("custody_http_responses_total", String(status));
       ports.log.debug("request", { requestId, requests: among, method: request.method, route, status, millis });
+      const { traceparent } = request.headers;
+      ports.traces?.exchange({ method, route, status, code, millis: elapsed, request: among, traceparent });
       response.writeHead(status, {
         ...standingHeaders(requestId, request.socket),
         // What a caller has already is not described again (RFC 9110 15.4.5).

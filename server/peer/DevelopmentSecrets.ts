@@ -1,8 +1,11 @@
 /** The folder of secrets that `custody dev` keeps beside its peers; nothing else may start a peer with one. */
 import { join } from "node:path";
-import { Effect, Schema } from "effect";
+import { Effect, Either, Schema } from "effect";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { type FileFault, readBoundedFile, readBoundedText } from "../config/BoundedFile.ts";
+import type { Log } from "./Log.ts";
+import type { Peer } from "./Peer.ts";
+import type { SealControl } from "./SealControl.ts";
 import { type StartError, startError } from "./StartError.ts";
 
 const SharesFile = Schema.parseJson(
@@ -36,3 +39,26 @@ export const developmentBootstrap = (directory: string): Effect.Effect<Uint8Arra
     Effect.mapError(named),
   );
 };
+
+interface Sealed {
+  readonly peer: Peer;
+  readonly control: SealControl;
+  readonly log: Log;
+}
+
+/** Unseals a peer of a development cluster from its folder; a production peer waits for its operators. */
+export const unsealFrom = (directory: string, { peer, control, log }: Sealed): Effect.Effect<void, StartError> =>
+  Effect.gen(function* () {
+    const {
+      cluster: { peer: row },
+    } = peer.state;
+    if (row === undefined) return;
+    for (const share of yield* developmentShares(directory, row.peerId)) {
+      const step = yield* Effect.promise(() => control.unseal(share));
+      if (Either.isLeft(step)) {
+        log.error("unseal", { reason: "detail" in step.left ? step.left.detail : step.left.message });
+        return;
+      }
+      if (step.right.state === "UNSEALED") return;
+    }
+  });

@@ -34,6 +34,14 @@ export const counters = {
     help: "Times that a sink of the audit took nothing; custody status and the log say why.",
     labels: ["sink"],
   },
+  custody_telemetry_failures_total: {
+    help: "Times that the collector took no spans or no metrics; the log says why.",
+    labels: ["signal"],
+  },
+  custody_spans_dropped_total: {
+    help: "Spans that no collector gets: full (2,048 wait), refused by it, stopped (left at the end of this peer).",
+    labels: ["reason"],
+  },
   custody_clock_steps_total: { help: "Times that the wall clock was seen to be set.", labels: ["direction"] },
 } as const satisfies Families;
 

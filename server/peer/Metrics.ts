@@ -1,5 +1,5 @@
 /** What one peer counts and measures, in the text format of Prometheus. */
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, type MetricValueWithName, Registry } from "prom-client";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { FlushTimes } from "./FlushTimes.ts";
@@ -37,6 +37,18 @@ export interface MetricEntry {
   readonly type: "counter" | "gauge" | "histogram";
   readonly labels: ReadonlyArray<string>;
   readonly help: string;
+}
+
+/** One value of a metric; of a histogram one of its buckets, its sum or its count, as the name says. */
+export interface MetricPoint {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+/** One metric as it stands. */
+export interface MetricFamily extends Omit<MetricEntry, "labels"> {
+  readonly points: ReadonlyArray<MetricPoint>;
 }
 
 const bit = (value: boolean): number => (value ? 1 : 0);
@@ -94,6 +106,25 @@ const processRegistry = (): Registry => {
   return ofProcess;
 };
 
+/** The library's type of it says a number where there is a word. */
+const typeOf = (type: unknown): MetricEntry["type"] => {
+  const kind = String(type);
+  return kind === "counter" || kind === "histogram" ? kind : "gauge";
+};
+
+const familiesOf = async (registry: Registry): Promise<ReadonlyArray<MetricFamily>> => {
+  const families = await registry.getMetricsAsJSON();
+  return families.map(({ name, help, type, values }) => ({
+    name,
+    help,
+    type: typeOf(type),
+    points: values.map((value: MetricValueWithName<string>): MetricPoint => {
+      const labels = Object.entries(value.labels).flatMap(([label, of]) => (of === undefined ? [] : [[label, of]]));
+      return { name: value.metricName ?? name, labels: Object.fromEntries(labels), value: value.value };
+    }),
+  }));
+};
+
 export class Metrics {
   readonly #registry = new Registry();
   readonly #counters = new Map(
@@ -135,9 +166,19 @@ export class Metrics {
     this.#requests.observe({ route, method, status: String(status) }, millis / 1000);
   }
 
-  async render(readings: Readings): Promise<string> {
+  #read(readings: Readings): void {
     for (const gauge of this.#gauges.values()) gauge.reset();
     for (const [name, value, labels = {}] of readingsOf(readings)) this.#gauges.get(name)?.set(labels, value);
+  }
+
+  /** The same metrics as {@link render}, for those who write them in another format. */
+  async families(readings: Readings): Promise<ReadonlyArray<MetricFamily>> {
+    this.#read(readings);
+    return [...(await familiesOf(this.#registry)), ...(await familiesOf(processRegistry()))];
+  }
+
+  async render(readings: Readings): Promise<string> {
+    this.#read(readings);
     return `${await this.#registry.metrics()}${await processRegistry().metrics()}`;
   }
 }
@@ -149,9 +190,8 @@ export const metricEntries = async (): Promise<ReadonlyArray<MetricEntry>> => {
     families: Readonly<Record<string, Pick<MetricEntry, "help" | "labels">>>,
   ) => Object.entries(families).map(([name, { help, labels }]): MetricEntry => ({ name, type, labels, help }));
   const own = [...listed("counter", counters), ...listed("gauge", gauges), ...listed("histogram", histograms)];
-  const process = (await processRegistry().getMetricsAsJSON()).map(({ name, help, type }): MetricEntry => {
-    const kind = String(type);
-    return { name, help, labels: [], type: kind === "counter" || kind === "histogram" ? kind : "gauge" };
+  const process = (await familiesOf(processRegistry())).map(({ name, help, type }): MetricEntry => {
+    return { name, help, labels: [], type };
   });
   const sorted = (entries: ReadonlyArray<MetricEntry>) =>
     entries.toSorted((left, right) => (left.name < right.name ? -1 : 1));

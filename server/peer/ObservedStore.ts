@@ -5,7 +5,7 @@ import type { PeerStore } from "../../runtime/PeerStore.ts";
 
 export interface StoreObserver {
   readonly elapsedMillis: () => number;
-  readonly flushed: (millis: number) => void;
+  readonly flushed: (millis: number, writes: ReadonlyArray<Write>) => void;
   /** The driver has published the state of this transaction and handled what waited behind it. */
   readonly published: () => void;
 }
@@ -20,7 +20,7 @@ export const observedStore = (inner: PeerStore, observer: StoreObserver): PeerSt
   commit: (writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void) => {
     const startedAt = observer.elapsedMillis();
     inner.commit(writes, (failure) => {
-      observer.flushed(observer.elapsedMillis() - startedAt);
+      observer.flushed(observer.elapsedMillis() - startedAt, writes);
       done(failure);
       observer.published();
     });

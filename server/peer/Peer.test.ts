@@ -44,6 +44,7 @@ const start = (tables: MemoryTables = new Map()) => {
     backend,
     settings: { ...settingsOf(1, 1), answerMillis: 1_000 },
     metrics: new Metrics(),
+    flushed: () => undefined,
     clock: new WallClock({ clock: () => 1_800_000_000_000, elapsed: () => 0 }),
     elapsedMillis: () => 0,
     journal: { acts: [], append: (_kept, _isFirst, done) => done() },

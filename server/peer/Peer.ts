@@ -330,13 +330,13 @@ export class Peer {
   }
 
   #start(bytes: ByteStore, keys?: PeerKeys): Running {
-    const { backend, settings, metrics, clock, elapsedMillis, judgesTokens, halt } = this.#ports;
+    const { backend, settings, clock, elapsedMillis, flushed, judgesTokens, halt } = this.#ports;
     const store = new SealedStore(bytes, backend.crypto);
     if (keys !== undefined) store.useKey(keys.integrity);
     const driver = new PeerDriver({
       store: observedStore(store, {
         elapsedMillis,
-        flushed: (millis) => metrics.observeFlush(millis),
+        flushed,
         published: () => this.#tellPublished(),
       }),
       clock: () => clock.read(),

@@ -1,4 +1,5 @@
 /** What a peer needs of its process, and what its operators give it. */
+import type { Write } from "../../core/Tables.ts";
 import type { Settings } from "../../core/protocol/Event.ts";
 import type { PeerId, Topology } from "../../core/protocol/Topology.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
@@ -22,6 +23,8 @@ export interface PeerPorts {
   readonly judgesTokens: () => boolean;
   /** Hands an envelope to the network; losing it is allowed. */
   readonly send: (to: PeerId, message: Outgoing) => void;
+  /** Told of every transaction that the disk has, or failed to take, after that many milliseconds. */
+  readonly flushed: (millis: number, writes: ReadonlyArray<Write>) => void;
   /** The topology has been pinned: this process saw its cluster being founded. */
   readonly founded: (topology: Topology) => void;
   /** Told when this peer was initialized. */

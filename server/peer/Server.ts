@@ -29,13 +29,14 @@ import { shamirProvider } from "../seal/ShamirSeal.ts";
 import { beforeFirstStart } from "../sqlite/FirstStart.ts";
 import { openSqliteByteStore } from "../sqlite/SqliteByteStore.ts";
 import { isMarkedInitialized, markInitialized } from "../sqlite/StoreDirectory.ts";
+import { openTelemetry, type Telemetry } from "../telemetry/Telemetry.ts";
 import { loadUsableTls } from "../tls/Certificates.ts";
 import { expiries, type ListenerTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
 import { MailboxRoom } from "../transport/MailboxRoom.ts";
 import { makePeerListener, type PeerEndpoint, takeAnswer } from "../transport/PeerListener.ts";
 import { PeerLinks } from "../transport/PeerLinks.ts";
 import { declareCopied } from "./CopiedDisk.ts";
-import { developmentShares } from "./DevelopmentSecrets.ts";
+import { unsealFrom } from "./DevelopmentSecrets.ts";
 import { foundingSettings } from "./FoundingSettings.ts";
 import { closeListener, type Guarded, listen } from "./Listening.ts";
 import { jsonLog, type Log } from "./Log.ts";
@@ -100,6 +101,7 @@ type Given = "config" | "log" | "metrics" | "clock" | "peer" | "control" | "chec
 
 interface Assembly extends Pick<ApiPorts, Given | "judgesTokens"> {
   readonly tls: TlsMaterial;
+  readonly telemetry: Telemetry | undefined;
   readonly backend: CryptoBackend;
   readonly links: PeerLinks;
   readonly endpoint: PeerEndpoint;
@@ -155,6 +157,10 @@ const openPeer = (
     if (isInitialized) initialized();
     const settings = yield* foundingSettings({ config, env, devSecretsDir, pinned, isInitialized }, backend.crypto);
     const metrics = new Metrics();
+    const self = (): number | undefined => peer.state.cluster.peer?.peerId;
+    const telemetryPorts = { version: VERSION, self, metrics, log, now, elapsedMillis };
+    const telemetry = yield* starting(openTelemetry(config, telemetryPorts));
+    const traces = telemetry?.traces;
     const clock = new WallClock({
       clock: now,
       elapsed: elapsedMillis,
@@ -203,6 +209,10 @@ const openPeer = (
             elapsedMillis,
             judgesTokens: verifier.hasKeys,
             send,
+            flushed: (millis, writes) => {
+              metrics.observeFlush(millis);
+              traces?.flushed(millis, writes);
+            },
             founded,
             initialized,
             halt: stop,
@@ -217,9 +227,10 @@ const openPeer = (
       open: (envelope) => peer.open(envelope),
       warranted: (warrant) => peer.warranted(warrant),
       deliver: (opened, actors, consumed) => {
+        const to = self() ?? 0;
         clocks.saw(opened.from, opened.message);
-        tellArrival(log, peer.state.cluster.peer?.peerId ?? 0, opened.from, opened.message);
-        peer.deliver(opened, actors, consumed);
+        tellArrival(log, to, opened.from, opened.message);
+        peer.deliver(opened, actors, traces?.delivery(to, opened, consumed) ?? consumed);
       },
       unread: (unread, consumed) => peer.unread(unread, consumed),
       room,
@@ -266,7 +277,7 @@ const openPeer = (
       auditBehind: sinks.behind(),
     });
     const ports = { config, tls, log, metrics, clock, peer, control, links, endpoint, check, audit, warnings };
-    return { ...ports, backend, backups, reloadKeys, judgesTokens, readings };
+    return { ...ports, telemetry, backend, backups, reloadKeys, judgesTokens, readings };
   });
 
 interface Opened {
@@ -276,20 +287,20 @@ interface Opened {
 
 /** The peer API: up before the public one and down after it, because answers under way need it. */
 const openPeerApi = (
-  { config, tls, log, metrics, endpoint, readings }: Assembly,
+  { config, tls, log, metrics, telemetry, endpoint, readings }: Assembly,
   guards: Guards,
   own: () => Pick<Readings, "bodyBytes" | "certificates">,
 ): Effect.Effect<Opened & { readonly metrics: OpenedMetrics | undefined }, StartError, Scope> =>
   Effect.gen(function* () {
-    const render = async (): Promise<string> =>
-      metrics.render({
-        ...readings(),
-        ...own(),
-        peerBodyBytes: listener.bodyBytes(),
-        connections: guards.http.open,
-        peerConnections: guards.peerHttp.open,
-      });
-    const scrape = scrapeOf(render, log);
+    const all = (): Readings => ({
+      ...readings(),
+      ...own(),
+      peerBodyBytes: listener.bodyBytes(),
+      connections: guards.http.open,
+      peerConnections: guards.peerHttp.open,
+    });
+    const scrape = scrapeOf(async () => metrics.render(all()), log);
+    telemetry?.measureWith(async () => metrics.families(all()));
     const listener = makePeerListener({ ...endpoint, metrics: scrape }, tls.peerHttp, guards.peerHttp);
     const guarded = { server: listener.server, guard: guards.peerHttp };
     const url = yield* listenOn("peer-http", config.peerHttp, guarded, 0);
@@ -324,6 +335,7 @@ const openPublicApi = (
       page: readEnrollmentPage(),
       log,
       metrics,
+      traces: assembly.telemetry?.traces,
       clock,
       elapsedMillis,
       draining: () => draining,
@@ -343,23 +355,6 @@ const openPublicApi = (
 const renew = (server: NodeServer, tls: ListenerTls | undefined): void => {
   if (tls !== undefined && server instanceof HttpsServer) server.setSecureContext(tls);
 };
-
-/** Unseals a peer of a development cluster from its folder; a production peer waits for its operators. */
-const unsealFrom = (directory: string, { peer, control, log }: Assembly): Effect.Effect<void, StartError> =>
-  Effect.gen(function* () {
-    const {
-      cluster: { peer: row },
-    } = peer.state;
-    if (row === undefined) return;
-    for (const share of yield* developmentShares(directory, row.peerId)) {
-      const step = yield* Effect.promise(() => control.unseal(share));
-      if (Either.isLeft(step)) {
-        log.error("unseal", { reason: "detail" in step.left ? step.left.detail : step.left.message });
-        return;
-      }
-      if (step.right.state === "UNSEALED") return;
-    }
-  });
 
 /**
  * Starts one peer inside a scope; closing the scope stops accepting, answers what

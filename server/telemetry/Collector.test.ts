@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { freePort } from "../../properties/http/ServerCluster.ts";
+import { type Manner, OtlpCollector } from "../../properties/http/OtlpCollector.ts";
+import { collectorAt } from "./Collector.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "custody-collector-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const headersFile = join(folder, "headers");
+
+let collector: OtlpCollector;
+let closing: AbortController;
+beforeEach(async () => {
+  collector = await OtlpCollector.open();
+  closing = new AbortController();
+});
+afterEach(() => collector.close());
+
+const sender = (manner: Manner, answerMillis = 30_000) => {
+  collector.manner = manner;
+  const endpoint = `${collector.url}/base`;
+  return collectorAt({ endpoint, headersFile: undefined, closing: closing.signal, answerMillis });
+};
+
+describe("a collector", () => {
+  it("is sent JSON, below its address, with the header fields of the file as they are by now", async () => {
+    const options = { endpoint: collector.url, headersFile, closing: closing.signal };
+    for (const token of ["first", "second"]) {
+      writeFileSync(headersFile, `Authorization: Bearer ${token}\n`, { mode: 0o600 });
+      expect(await collectorAt(options)("metrics", "{}")).toEqual({ _tag: "Taken" });
+      expect(collector.headers.at(-1)).toMatchObject({
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+      });
+    }
+    expect(collector.bodies).toEqual([
+      { path: "/v1/metrics", text: "{}" },
+      { path: "/v1/metrics", text: "{}" },
+    ]);
+    rmSync(headersFile);
+    expect(await collectorAt(options)("metrics", "{}")).toMatchObject({ _tag: "Failed" });
+    expect(collector.bodies).toHaveLength(2);
+    await sender("take")("traces", "{}");
+    expect(collector.bodies.at(-1)?.path).toBe("/base/v1/traces");
+  });
+
+  it.each([
+    [200, "Taken"],
+    [204, "Taken"],
+    [307, "Refused"],
+    [400, "Refused"],
+    [401, "Refused"],
+    [429, "Failed"],
+    [500, "Refused"],
+    [503, "Failed"],
+  ])("that answers %i has %s it", async (status, tag) => {
+    const delivery = await sender(status)("traces", "{}");
+    expect(delivery).toMatchObject(tag === "Taken" ? { _tag: tag } : { _tag: tag, reason: `it answers ${status}` });
+    // No redirect is followed.
+    expect(collector.bodies).toHaveLength(1);
+  });
+
+  it("has failed when it answers nonsense, in no time or not at all", async () => {
+    expect((await sender("garbage")("traces", "{}"))._tag).toBe("Failed");
+    expect(await sender("hang", 50)("traces", "{}")).toEqual({
+      _tag: "Failed",
+      reason: "it gives no answer within 50 ms; check address and certificate",
+    });
+    const endpoint = `http://127.0.0.1:${await freePort()}`;
+    const nobody = collectorAt({ endpoint, headersFile: undefined, closing: closing.signal });
+    expect((await nobody("traces", "{}"))._tag).toBe("Failed");
+  });
+
+  it("may answer without end: nobody reads it", async () => {
+    expect(await sender("endless")("traces", "{}")).toEqual({ _tag: "Taken" });
+    await vi.waitFor(() => expect(collector.openSockets).toBe(0));
+  });
+
+  it("is waited for no longer when this peer ends", async () => {
+    const send = sender("hang");
+    const waiting = send("traces", "{}");
+    await vi.waitFor(() => expect(collector.bodies).toHaveLength(1));
+    closing.abort();
+    expect((await waiting)._tag).toBe("Failed");
+    expect(await send("traces", "{}")).toEqual({ _tag: "Failed", reason: "this peer ends" });
+    expect(collector.bodies).toHaveLength(1);
+  });
+});
