@@ -120,7 +120,7 @@ describe("telemetry", () => {
     telemetry?.traces.exchange(exchange);
     await close();
     expect(collector.bodies).toHaveLength(1);
-    expect(count.mock.calls).toEqual([["custody_spans_dropped_total", "stopped"]]);
+    expect(count).toHaveBeenCalledWith("custody_spans_dropped_total", "stopped");
     await vi.waitFor(() => expect(collector.openSockets).toBe(0));
   });
 });
