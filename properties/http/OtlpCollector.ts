@@ -28,8 +28,42 @@ export interface SeenSpan {
 export const attributesOf = (attributes: ReadonlyArray<Attribute>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
-const instanceOf = (each: { readonly resource: { readonly attributes: ReadonlyArray<Attribute> } }): string =>
-  String(attributesOf(each.resource.attributes)["service.instance.id"]);
+interface SeenPoint {
+  readonly attributes: ReadonlyArray<Attribute>;
+  readonly asDouble?: number;
+  readonly count?: number;
+  readonly bucketCounts?: ReadonlyArray<number>;
+  readonly explicitBounds?: ReadonlyArray<number>;
+}
+
+interface Points {
+  readonly dataPoints: ReadonlyArray<SeenPoint>;
+}
+
+interface SeenMetric {
+  readonly name: string;
+  readonly sum?: Points;
+  readonly gauge?: Points;
+  readonly histogram?: Points;
+}
+
+interface FromPeer {
+  readonly resource: { readonly attributes: ReadonlyArray<Attribute> };
+}
+
+interface SeenTraces {
+  readonly resourceSpans: ReadonlyArray<
+    FromPeer & { readonly scopeSpans: ReadonlyArray<{ readonly spans: ReadonlyArray<Omit<SeenSpan, "by">> }> }
+  >;
+}
+
+interface SeenMetrics {
+  readonly resourceMetrics: ReadonlyArray<
+    FromPeer & { readonly scopeMetrics: ReadonlyArray<{ readonly metrics: ReadonlyArray<SeenMetric> }> }
+  >;
+}
+
+const instanceOf = ({ resource }: FromPeer): string => String(attributesOf(resource.attributes)["service.instance.id"]);
 
 export class OtlpCollector {
   manner: Manner = "take";
@@ -85,22 +119,26 @@ export class OtlpCollector {
   }
 
   get spans(): ReadonlyArray<SeenSpan> {
-    return this.#at("/v1/traces").flatMap(({ resourceSpans }) =>
-      resourceSpans.flatMap((each: never) => {
-        const { scopeSpans } = each as { scopeSpans: ReadonlyArray<{ spans: ReadonlyArray<SeenSpan> }> };
-        return scopeSpans.flatMap(({ spans }) => spans.map((span) => ({ ...span, by: instanceOf(each) })));
-      }),
+    const traces = this.#texts("/v1/traces").map((text): SeenTraces => JSON.parse(text));
+    return traces.flatMap(({ resourceSpans }) =>
+      resourceSpans.flatMap((each) =>
+        each.scopeSpans.flatMap(({ spans }) => spans.map((span) => ({ ...span, by: instanceOf(each) }))),
+      ),
     );
   }
 
-  /** The metrics that a peer sent last. */
-  metricsOf(by: string): ReadonlyArray<any> {
-    const resources = this.#at("/v1/metrics").flatMap(({ resourceMetrics }) => resourceMetrics);
-    return resources.findLast((each) => instanceOf(each) === by)?.scopeMetrics[0].metrics ?? [];
+  /** The metrics that a peer sent last, each with its points. */
+  metricsOf(by: string): ReadonlyMap<string, ReadonlyArray<SeenPoint>> {
+    const all = this.#texts("/v1/metrics").map((text): SeenMetrics => JSON.parse(text));
+    const last = all.flatMap(({ resourceMetrics }) => resourceMetrics).findLast((each) => instanceOf(each) === by);
+    const metrics = last?.scopeMetrics.flatMap((each) => each.metrics) ?? [];
+    return new Map(
+      metrics.map(({ name, sum, gauge, histogram }) => [name, (sum ?? gauge ?? histogram)?.dataPoints ?? []]),
+    );
   }
 
-  #at(path: string): ReadonlyArray<any> {
-    return this.bodies.filter((body) => body.path === path).map(({ text }) => JSON.parse(text));
+  #texts(path: string): ReadonlyArray<string> {
+    return this.bodies.filter((body) => body.path === path).map(({ text }) => text);
   }
 
   close(): void {
