@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { request } from "node:http";
 import { Effect, Either } from "effect";
 import { afterEach, describe, expect, it } from "vitest";
 import { rowCodec, type Rows } from "../../core/Tables.ts";
@@ -102,6 +103,25 @@ describe("the audit", () => {
     const told = log.split("\n").filter((line) => line.includes('"event":"operator"'));
     expect(told).toHaveLength(rows.length - 1 + 1);
     expect(told.filter((line) => line.includes("UNAUTHENTICATED"))).toHaveLength(1);
+  });
+
+  it("names the path of a call, whatever authority stands before it", async () => {
+    const cluster = track(await ServerCluster.found(1));
+    const token = await cluster.mint([], 3_600_000, Date.now(), "mallory");
+    const { host, hostname, port } = new URL(cluster.member(1).server?.url ?? "");
+    const target = `http://${"h".repeat(4_000)}${path}/seal?x`;
+    const status = await new Promise((answered, failed) => {
+      const call = request({ hostname, port, method: "POST", path: target, headers: { host, "x-jwt-token": token } });
+      call.on("error", failed).on("response", ({ statusCode }) => answered(statusCode));
+      call.end();
+    });
+    expect(status).toBe(403);
+    // The refusal is written in passing; the next row shows that it was.
+    await cluster.post(1, `${path}/integrity/rotate`, {});
+    await cluster.stop(1);
+    const rows = await auditOf(cluster, 1);
+    expect(lines(rows)).toContain("SEAL ACCESS_DENIED mallory");
+    expect(rows.find(({ event }) => event === "SEAL")?.request?.path).toBe(`${path}/seal`);
   });
 
   it("counts refusals by their code", async () => {

@@ -28,9 +28,6 @@ const digestOf = (body: Uint8Array): Digest =>
   // The brand is the length: 32 bytes.
   createHash("sha256").update(body).digest("hex") as Digest;
 
-/** The beginning that a route is matched by; anything may follow it. */
-const pathOf = (url: string): string => url.split("?", 1)[0] ?? "";
-
 const unavailable = httpFault(
   "AUDIT_UNAVAILABLE",
   "The audit of this peer cannot be written, so it is not known who did this.",
@@ -50,7 +47,7 @@ export const recorded = ({ ports }: ApiCall, act: OperatorAct, isWritten = false
 /** Caller and call; fails with 401, and 503 where nothing can be known of the token. */
 const begun = (apiCall: ApiCall, call: OperatorCall) =>
   Effect.gen(function* () {
-    const { ports, request, requestId } = apiCall;
+    const { ports, request, requestId, endpoint } = apiCall;
     const { actor } = yield* bearerOf(apiCall);
     const reading = ports.clock.read();
     const claims = authorize({ ...reading, settings: ports.peer.settings }, actor, undefined);
@@ -64,7 +61,8 @@ const begun = (apiCall: ApiCall, call: OperatorCall) =>
       call,
       actor: { iss, sub, jti },
       requestId,
-      request: { method: request.method ?? "", path: pathOf(request.url ?? ""), bodyDigest: undefined },
+      // Of the target as it was sent, absolute-form can make a row that is too long to be written.
+      request: { method: request.method ?? "", path: endpoint.path, bodyDigest: undefined },
       outcome: "APPLIED",
       detail: "",
       times: 1,
