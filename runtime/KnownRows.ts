@@ -1,11 +1,12 @@
 /**
  * Which rows there are, in memory: a row that is gone, or was moved to another
  * key, is missed by the read that asks for it. Each is 52 bits of a keyed hash,
- * some 40 bytes in all, and nobody without the key can make two of them collide.
+ * and nobody without the key can make two of them collide.
  */
 import { record, text } from "../core/codec/Codec.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import type { TableName } from "../core/Tables.ts";
+import { NumberSet } from "./NumberSet.ts";
 
 const PLACE_TAG = "CUSTODY_PLACE_V1";
 const placeCodec = record({ table: text(32), key: text(512) });
@@ -14,7 +15,7 @@ const HEX_DIGITS = 13;
 export class KnownRows {
   readonly #crypto: Pick<Crypto, "mac">;
   readonly #secret: Uint8Array;
-  readonly #places = new Set<number>();
+  readonly #places = new NumberSet();
 
   /** @param secret as secret as the integrity key */
   constructor(crypto: Pick<Crypto, "mac">, secret: Uint8Array) {
@@ -35,9 +36,7 @@ export class KnownRows {
   }
 
   #placeOf(table: TableName, key: string): number {
-    return Number.parseInt(
-      this.#crypto.mac(this.#secret, PLACE_TAG, placeCodec, { table, key }).slice(0, HEX_DIGITS),
-      16,
-    );
+    const digits = this.#crypto.mac(this.#secret, PLACE_TAG, placeCodec, { table, key }).slice(0, HEX_DIGITS);
+    return 1 + Number.parseInt(digits, 16);
   }
 }
