@@ -22,8 +22,11 @@ import type { KeyMaterial } from "../../../server/seal/SealProvider.ts";
 import { openSqliteByteStore } from "../../../server/sqlite/SqliteByteStore.ts";
 import { approverOf, placed } from "./Approvers.ts";
 
-/** Approvers of one transaction: so many that flushes do not count, and few enough for short proofs. */
-const BATCH = 256;
+/**
+ * Approvers of one transaction, as of a peer that many callers register at. Were there many more, a few signatures
+ * would cover the registry, and reads would find them verified.
+ */
+const BATCH = 16;
 
 const [root = "", peer = "0", total = "0"] = process.argv.slice(2);
 const folder = devFolder(root).peer(Number(peer));
