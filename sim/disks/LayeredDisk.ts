@@ -78,6 +78,7 @@ export class LayeredDisk<V> {
 
   keys(table: TableName, from: string, limit: number): ReadonlyArray<string> {
     if (this.#failure !== undefined) throw this.#failure;
+    if (limit === 0) return [];
     const found: Array<string> = [];
     for (const key of this.#tables.get(table)?.keys() ?? []) {
       const last = found.length < limit ? undefined : found.at(-1);
