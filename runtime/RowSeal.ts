@@ -10,7 +10,7 @@ import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../core/base/Digest.ts";
 import { impliedRoot, merkleTree } from "../core/protocol/Merkle.ts";
 import type { TableName } from "../core/Tables.ts";
-import type { RecentMap } from "./RecentMap.ts";
+import type { ProvenSeals } from "./ProvenSeals.ts";
 
 const ROW_TAG = "CUSTODY_ROW_V1";
 const SEAL_TAG = "CUSTODY_ROW_SEAL_V1";
@@ -80,21 +80,21 @@ export const sealRows = (
 /**
  * Whether a row, given by its {@link leafOf leaf}, is exactly what the holder of the key wrote under this table and
  * key; the caller knows which key it must be. Rows of one transaction share one signature: `proven` remembers verified
- * signatures by transaction, for callers that check many rows.
+ * ones, for callers that check many rows.
  */
 export const isSealed = (
   crypto: Crypto,
   key: PublicKey,
   leaf: Digest,
   seal: Seal,
-  proven?: RecentMap<string>,
+  proven?: ProvenSeals,
 ): boolean => {
-  const { transaction, index, size, proof, root } = seal;
+  const { transaction, index, size, proof, root, signature } = seal;
   if (impliedRoot(crypto, leaf, index, size, proof) !== root) return false;
-  const claim = `${key} ${size} ${root} ${seal.signature}`;
-  if (proven?.get(String(transaction)) === claim) return true;
-  const isSigned = crypto.verify(key, SEAL_TAG, signedCodec, { transaction, size, root }, seal.signature);
-  if (isSigned) proven?.set(String(transaction), claim);
+  const claim = { key, transaction, size, root, signature };
+  if (proven?.has(claim) === true) return true;
+  const isSigned = crypto.verify(key, SEAL_TAG, signedCodec, { transaction, size, root }, signature);
+  if (isSigned) proven?.add(claim);
   return isSigned;
 };
 

@@ -16,6 +16,7 @@ import { type ByteStore, type Change, type StoredRow, StoreFailure } from "./Byt
 import { KeyHistory } from "./KeyHistory.ts";
 import { KnownRows } from "./KnownRows.ts";
 import { IntegrityFailure, type KeyView, type PeerStore, UnreadableRow } from "./PeerStore.ts";
+import { ProvenSeals } from "./ProvenSeals.ts";
 import { RecentMap } from "./RecentMap.ts";
 import {
   elementOf,
@@ -35,8 +36,6 @@ const MODULUS = 1n << 256n;
 const SCAN_PAGE = 64;
 /** Elements of recently written rows: most rows that change were written a moment ago. */
 const REMEMBERED = 8192;
-/** Transactions whose signature is remembered during a verification: some 20 MB at most, free afterwards. */
-const PROVEN = 65_536;
 
 /** The progress of a verification: rows verified, of how many by the signed head. */
 export interface Verified {
@@ -196,8 +195,9 @@ export class SealedStore implements PeerStore, KeyView {
       const head = this.#headOnDisk();
       if (this.#head !== undefined && (head.transactions !== this.#head.transactions || head.sum !== this.#head.sum))
         return "head/self: it is not the one that was written last";
-      const proven = new RecentMap<string>(PROVEN);
-      const known = new KnownRows(this.#crypto, this.#history.newest().key.setKey);
+      const { setKey } = this.#history.newest().key;
+      const proven = new ProvenSeals(this.#crypto, setKey);
+      const known = new KnownRows(this.#crypto, setKey);
       let sum = 0n;
       let rows = 0;
       yield { rows, of: head.rows };
@@ -234,7 +234,7 @@ export class SealedStore implements PeerStore, KeyView {
   *slices<T extends TableName>(
     table: T,
   ): Generator<ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }>, void> {
-    const proven = new RecentMap<string>(PROVEN);
+    const proven = new ProvenSeals(this.#crypto);
     for (let after = ""; ; ) {
       const page = this.#bytes.scan(table, after, SCAN_PAGE);
       yield page.map(({ key, value }) => ({ key, row: this.#open(table, key, value, proven).value }));
@@ -287,7 +287,7 @@ export class SealedStore implements PeerStore, KeyView {
     table: T,
     key: string,
     { row, seal: sealed }: StoredRow,
-    proven?: RecentMap<string>,
+    proven?: ProvenSeals,
   ): OpenRow<T> {
     const where = `${table}/${key}`;
     const decoded = decode(sealCodec, sealed, SEAL_VERSION);
