@@ -82,13 +82,7 @@ export const sealRows = (
  * key; the caller knows which key it must be. Rows of one transaction share one signature: `proven` remembers verified
  * ones, for callers that check many rows.
  */
-export const isSealed = (
-  crypto: Crypto,
-  key: PublicKey,
-  leaf: Digest,
-  seal: Seal,
-  proven?: ProvenSeals,
-): boolean => {
+export const isSealed = (crypto: Crypto, key: PublicKey, leaf: Digest, seal: Seal, proven?: ProvenSeals): boolean => {
   const { transaction, index, size, proof, root, signature } = seal;
   if (impliedRoot(crypto, leaf, index, size, proof) !== root) return false;
   const claim = { key, transaction, size, root, signature };
