@@ -106,7 +106,7 @@ it("has every version that fits once, by ref, in pages of any size", () => {
 
 it("stops after so much work, and goes on from there", () => {
   // Every row has lost what the index still says of it, but for the last.
-  const all = Array.from({ length: 600 }, (_, at) => versionOf(`v${100 + at}`, 1, 1, 1));
+  const all = Array.from({ length: 100 }, (_, at) => versionOf(`v${100 + at}`, 1, 1, 1));
   const { ports, rows } = portsOf(all);
   const last = all.at(-1)?.ref ?? "";
   for (const each of all) if (each.ref !== last) rows.set(each.ref, { ...each, metadata: [] });
@@ -116,6 +116,29 @@ it("stops after so much work, and goes on from there", () => {
   const next = Either.getOrThrow(first.end) ?? expect.fail("it is the last page");
   expect(startOf(crypto, filter, cursorOf(crypto, filter, next))).toBe(next);
   expect(pageOf(ports, filter, next, 50)).toEqual({ refs: [last], end: Either.right(undefined) });
+});
+
+it("searches no longer for what nobody has than for a usual page, and counts no row that is on the page", () => {
+  const half = (at: number): number => at % 2;
+  const all = Array.from({ length: 9_000 }, (_, at) => versionOf(`v${10_000 + at}`, 1, half(at), half(at + 1)));
+  const { ports } = portsOf(all);
+  let searches = 0;
+  const counting: PagePorts = {
+    ...ports,
+    view: {
+      ...ports.view,
+      keys: (table, from, limit) => {
+        searches += 1;
+        return ports.view.keys(table, from, limit);
+      },
+    },
+  };
+  const nobody: ApproverFilter = { ...NONE, metadata: [["team", "t1"] as const, ["site", "s1"] as const] };
+  const { refs, end } = pageOf(counting, nobody, "", 50);
+  expect(refs).toEqual([]);
+  expect(searches).toBe(512);
+  expect((Either.getOrThrow(end) ?? "") > (all.at(4_000)?.ref ?? "")).toBe(true);
+  expect(pageOf(ports, { ...NONE, metadata: [["team", "t1"]] }, "", 200).refs).toHaveLength(200);
 });
 
 it("judges the peer and every row anew", () => {

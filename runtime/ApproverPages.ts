@@ -38,9 +38,10 @@ export type NextPage = string | undefined;
 const BLOCK = 16;
 /** Work is counted in searches of the index; a row is read and verified in the time of so many. */
 const ROW_WORK = 8;
-/** Work of one slice, about a millisecond, and of a page: past it a page is short. */
+/** Work of one slice, about a millisecond. */
 const SLICE_WORK = 64;
-const PAGE_WORK = 4_096;
+/** Work of a page besides the rows on it: past it a page is short. Finding nothing takes as long as a usual page. */
+const SEARCH_WORK = 512;
 
 /** Comes after a ref and before all longer texts and other refs that do. */
 const AFTER = " ";
@@ -128,6 +129,7 @@ export function* approverPage(
   let slice: Array<ReadRecord> = [];
   for (let turn = 0; ; turn = (turn + 1) % lists.length) {
     const work = lists.reduce((sum, { searches }) => sum + searches, rows * ROW_WORK);
+    const isLong = work - found * ROW_WORK >= SEARCH_WORK;
     if (work - paused >= SLICE_WORK) {
       paused = work;
       yield slice;
@@ -135,9 +137,9 @@ export function* approverPage(
       const refusal = listRefusal(ports.state());
       if (refusal !== undefined) return Either.left(refusal);
     }
-    const ref = work >= PAGE_WORK ? wanted : lists[turn]?.seek(wanted);
+    const ref = isLong ? wanted : lists[turn]?.seek(wanted);
     const isEnd = ref?.startsWith(ofId) !== true;
-    if (isEnd || work >= PAGE_WORK) {
+    if (isEnd || isLong) {
       yield slice;
       return Either.right(isEnd ? undefined : ref);
     }
