@@ -390,10 +390,10 @@ describe("wrong usage ends with 2 and sends nothing", () => {
 });
 
 describe("help", () => {
-  it("names every command, each with its description below it, in lines that a terminal can show", async () => {
+  it("names every command, each in a line with what it does", async () => {
     const { code, stdout } = await runCustody(["--help"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^ {2}- sim run .*--schedule NAME.*\n {6}Run the peers in a simulated world/m);
+    expect(stdout).toMatch(/^ {2}- sim run +Run the peers[^\n]*\n {2}- sim replay/m);
     expect(Math.max(...stdout.split("\n").map(({ length }) => length))).toBeLessThan(400);
   });
 });

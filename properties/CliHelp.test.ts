@@ -14,9 +14,7 @@ const helpOf = async (words: ReadonlyArray<string>): Promise<string> => {
 /** The commands that a help lists below its heading, each by its words. */
 const listedIn = (help: string): ReadonlyArray<ReadonlyArray<string>> => {
   const [, list = ""] = help.split("\nCOMMANDS\n");
-  return [...list.matchAll(/^ {2}- ((?:[a-z-]+ ?)+?)(?= *(?:[<[]|--|$))/gm)].map(([, words = ""]) =>
-    words.trim().split(" "),
-  );
+  return [...list.matchAll(/^ {2}- ((?:[a-z-]+ ?)+?)(?= {2}|$)/gm)].map(([, words = ""]) => words.trim().split(" "));
 };
 
 const listed = listedIn(await helpOf([]));

@@ -85,7 +85,7 @@ describe("custody status --all", () => {
       expect(stderr).toMatch(/^custody: 6 of 6 peers are not ready/);
       const lines = stdout.split("\n");
       expect(lines.slice(1, 7).map((line) => line.split(/ +/)[3])).toEqual(Array.from({ length: 6 }, () => "no"));
-      expect(stdout).toContain("peer 1 is not ready: peer 3: it does not answer");
+      expect(stdout).toContain("peer 1 is not ready: peer 3: it does not answer\n  next: start it; where it runs,");
       expect(stdout).toContain(`${none} is not ready: could not reach the service at ${none}: nothing listens there`);
       expect(stdout).toContain(`${other.url} is not ready: it answered in a form`);
       expect(stdout).toContain(`${refusing.url} is not ready: VERIFYING: Wait\u{fffd}.`);
@@ -98,6 +98,32 @@ describe("custody status --all", () => {
       await cluster.run(3);
       await cluster.unseal(3);
       await cluster.ready(1);
+    }
+  });
+
+  it("says what stands in the way of the founding, which each peer knows for itself", async () => {
+    const fault = "peer 3 does not know this cluster's bootstrap secret";
+    const detail = {
+      ...{ peerId: 1, incarnation: 1, uncommitted: 0, locks: 0, outbox: 0, clock: { now: 0 } },
+      founding: { introduced: [1, 2], signed: [], faults: [{ peerId: 3, reason: fault }] },
+    };
+    const founding = await fakeService(({ path }) =>
+      path.endsWith("/status")
+        ? jsonReply(200, { state: "UNSEALED", detail })
+        : jsonReply(503, {
+            status: 503,
+            code: "NOT_READY",
+            members: [{ peerId: 1, reason: "the cluster is not founded yet" }],
+          }),
+    );
+    try {
+      const { code, stdout } = await status(["--all", ...services(founding.url)]);
+      expect([code, stdout]).toEqual([
+        1,
+        expect.stringContaining(`the cluster is not founded yet; ${fault}\n  next: correct it`),
+      ]);
+    } finally {
+      await founding.close();
     }
   });
 

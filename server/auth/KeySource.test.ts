@@ -74,7 +74,7 @@ describe("urlKeySource", () => {
 
   it("says so when the connection breaks or cannot be made", async () => {
     answer = (request) => request.socket.destroy();
-    expect(await fault()).toMatch(/no answer/);
+    expect(await fault()).toMatch(/^cannot be reached \(UND_ERR_SOCKET\); check/);
     expect(Either.isLeft(await urlKeySource("http://127.0.0.1:1/")())).toBe(true);
   });
 });

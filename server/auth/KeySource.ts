@@ -34,6 +34,12 @@ const boundedBody = async (response: Response): Promise<Either.Either<Uint8Array
   return Either.right(Buffer.concat(chunks));
 };
 
+/** The code of what broke a fetch, such as ECONNREFUSED, in brackets. */
+const codeOf = (error: unknown): string => {
+  const code: unknown = error instanceof Error ? Reflect.get(Object(error.cause), "code") : undefined;
+  return typeof code === "string" && /^[A-Z][A-Z_]*$/.test(code) ? ` (${code})` : "";
+};
+
 /**
  * A key set at an https URL, or http on loopback; the configuration has checked
  * which. One GET within `timeoutMillis` for headers and body together, at most
@@ -57,10 +63,11 @@ export const urlKeySource =
           ? "answered with a redirect; configure the final URL"
           : `answered with status ${response.status}; check the issuer`,
       );
-    } catch {
-      // The reasons of a failed fetch name hosts and addresses; the advice for an operator is the same for all.
+    } catch (error) {
+      // The text of a failed fetch names hosts and addresses; its code does not.
+      const isLate = error instanceof Error && error.name === "TimeoutError";
       return Either.left(
-        `gave no answer within ${timeoutMillis} ms; check the address, its certificate and the issuer`,
+        `${isLate ? `gave no answer within ${timeoutMillis} ms` : `cannot be reached${codeOf(error)}`}; check the address, its certificate and the issuer`,
       );
     }
   };

@@ -132,14 +132,16 @@ export const assertTopology = (
   { cluster }: BackupFacts,
   topology: Option.Option<string>,
 ): Effect.Effect<void, CliFailure> =>
-  Option.isNone(topology) || topology.value === cluster?.topologyDigest
-    ? Effect.void
-    : Effect.fail(
-        backupFailure({
-          kind: "broken",
-          message: `${file}: it is of another cluster: its topology is ${cluster?.topologyDigest ?? "not pinned yet"}`,
-        }),
-      );
+  Option.isSome(topology) && !/^[0-9a-f]{64}$/.test(topology.value)
+    ? usageFailure("--topology is not a digest of 64 hexadecimal characters; take topology.digest of custody status")
+    : Option.isNone(topology) || topology.value === cluster?.topologyDigest
+      ? Effect.void
+      : Effect.fail(
+          backupFailure({
+            kind: "broken",
+            message: `${file}: it is of another cluster: its topology is ${cluster?.topologyDigest ?? "not pinned yet"}`,
+          }),
+        );
 
 /** An empty folder for this user alone, until the scope closes. */
 const scratchIn = (folder: string) =>

@@ -4,10 +4,13 @@ import { helpLines } from "./HelpLines.ts";
 const names = Array.from({ length: 8 }, (_, index) => `name-${index}`);
 
 describe("help", () => {
-  it("puts a description below the usage that the library pads", () => {
-    expect(helpLines("COMMANDS\n\n  - status [--json]                Say how it is.", [])).toBe(
-      "COMMANDS\n\n  - status [--json]\n      Say how it is.",
+  it("has a line for each command of a list, with the first statement of its description", () => {
+    const library =
+      "COMMANDS\n\n  - status [--json]   Say how it is.\n\n  - seal [--url URL]   Seal one (or more): it forgets. Twice.\n\nEnd.";
+    expect(helpLines(library, [])).toBe(
+      `COMMANDS\n\n  - ${"status".padEnd(24)}  Say how it is\n  - ${"seal".padEnd(24)}  Seal one\n\nEnd.`,
     );
+    expect(helpLines("  - metadata   Change it; or not.", [])).toBe(`  - ${"metadata".padEnd(24)}  Change it`);
   });
 
   it("names a short choice in a usage, and of a long one only that it is one", () => {
@@ -31,17 +34,15 @@ describe("help", () => {
     ["$ status", ["status"], "$ custody status"],
     ["$ approvers\n\nCOMMANDS\n", ["approvers"], "$ custody approvers COMMAND\n\nCOMMANDS\n"],
     ["$ backup [--to FILE]\n\nCOMMANDS\n", ["backup"], "$ custody backup [COMMAND] [--to FILE]\n\nCOMMANDS\n"],
-    ["  - backup [--to FILE] [--json] verify [--json] <file>", [], "  - backup verify [--json] <file>"],
+    ["  - backup [--to FILE] [--json] verify [--json] <file>", [], "  - backup verify"],
     ["$ custody\n\n\u001b[0;1mCOMMANDS\u001b[0m\n", [], "$ custody COMMAND\n\n\u001b[0;1mCOMMANDS\u001b[0m\n"],
   ])("has the whole command in the usage %j", (usage, words, whole) => {
     expect(helpLines(usage, words)).toBe(whole);
   });
 
   it("names a command of a group within a group once", () => {
-    expect(helpLines("  - approvers approvers metadata set [--json] <ref>", [])).toBe(
-      "  - approvers metadata set [--json] <ref>",
-    );
-    expect(helpLines("  - metadata set <ref>", [])).toBe("  - metadata set <ref>");
+    expect(helpLines("  - approvers approvers metadata set [--json] <ref>", [])).toBe("  - approvers metadata set");
+    expect(helpLines("  - metadata set <ref>", [])).toBe("  - metadata set");
   });
 
   it("shows as optional what may be there any number of times", () => {

@@ -1,7 +1,7 @@
 /**
  * Help as it is read. The library names a command by its last word alone, says of each value that it is text, and
- * aligns descriptions behind the longest usage of all commands, in which every choice is named: with fifty schedules
- * that made lines of three thousand columns.
+ * lists every command with its whole usage and description, of which nobody finds one: a line for each is enough, and
+ * the command's own help has the rest.
  */
 
 /** A usage shows up to so many names of a choice; for more it says NAME, and the option's own entry lists them. */
@@ -9,7 +9,12 @@ const MOST_CHOICES = 7;
 
 const manyChoices = new RegExp(`[a-z][\\w-]*(?: \\| [a-z][\\w-]*){${MOST_CHOICES},}`, "g");
 const usageLine = /^\s*(?:\$|-) /;
-const padded = /^(\s*- .*?\S) {2,}(?=\S)/;
+/** A command of a list: its words, its options and arguments, its description. */
+const listed = /^(\s*- )([a-z][a-z-]*(?: [a-z][a-z-]*)*)(?: \S.*?)??(?: {2,}(\S.*))?$/;
+/** As wide as the longest name, `approvers metadata clear`. */
+const NAME_WIDTH = 24;
+const between = /^( *- .*)\n\n(?= *- )/gm;
+const inBrackets = / \([^)]*\)/g;
 /** In a list of all commands the library repeats the first word of those within a group of a group. */
 const twice = /^(\s*- )(\S+) \2 /;
 const ownUsage = /^\$ (\S+)( )?/;
@@ -31,6 +36,12 @@ const nameOf = (last: string, words: ReadonlyArray<string>): string => {
   return last === "custody" ? last : ["custody", ...before, last].join(" ");
 };
 
+const firstStatement = (description: string): string => {
+  const bare = description.replace(inBrackets, "");
+  const end = bare.search(/[.:;](?: |$)/);
+  return end === -1 ? bare : bare.slice(0, end);
+};
+
 const usageOf = (line: string, words: ReadonlyArray<string>, isGroup: boolean): string =>
   line
     .replace(ownUsage, (_, last: string, more = "") => {
@@ -41,11 +52,13 @@ const usageOf = (line: string, words: ReadonlyArray<string>, isGroup: boolean): 
     .replace(twice, "$1$2 ")
     .replace(manyChoices, "NAME")
     .replace(repeatedOption, "[$1]...")
-    .replace(padded, "$1\n      ");
+    .replace(listed, (_, start: string, name: string, description = "") =>
+      `${start}${name.padEnd(NAME_WIDTH)}  ${firstStatement(description)}`.trimEnd(),
+    );
 
 /**
- * Help in which the usage is the whole command, no usage lists a long choice, and the description of a command stands
- * below its usage.
+ * Help in which the usage is the whole command, no usage lists a long choice, and a list of commands has a line for
+ * each: its name and what it does, up to the first full stop, colon or semicolon.
  *
  * @param help what the library would print, with the colors of a terminal or without
  * @param words the arguments before the first option: the command that is asked about
@@ -58,5 +71,6 @@ export const helpLines = (help: string, words: ReadonlyArray<string>): string =>
     .replace(atLeastOne, "There must be at least one.")
     .split("\n")
     .map((line) => (usageLine.test(line) ? usageOf(line, words, isGroup) : line))
-    .join("\n");
+    .join("\n")
+    .replace(between, "$1\n");
 };

@@ -44,6 +44,9 @@ const rowOf = ({ ref, credential, metadata, metadataRevision, updatedAt }: Appro
 
 const HEADING = ["REF", "TYPE", "ALGORITHM", "REVISION", "UPDATED", "METADATA"];
 
+const isFiltered = (query: URLSearchParams): boolean =>
+  [...query.keys()].some((name) => name !== "limit" && name !== "cursor");
+
 /** Prints pages as they come; a page may be empty and not the last. Gives the cursor where it stopped. */
 const print = (service: Service, query: URLSearchParams, all: boolean, json: boolean) =>
   Effect.gen(function* () {
@@ -52,7 +55,8 @@ const print = (service: Service, query: URLSearchParams, all: boolean, json: boo
       const isFirst = !query.has("cursor");
       if (json) yield* printLines([JSON.stringify(page)]);
       else if (page.items.length > 0) yield* printLines(tableLines(HEADING, page.items.map(rowOf)));
-      else if (isFirst && page.nextCursor === null) yield* printErrorLines(["no version has all of that"]);
+      else if (isFirst && page.nextCursor === null)
+        yield* printErrorLines([isFiltered(query) ? "no version has all of that" : "nothing is registered yet"]);
       if (!all || page.nextCursor === null) return page.nextCursor;
       query.set("cursor", page.nextCursor);
     }

@@ -21,9 +21,15 @@ export const printLines = (lines: ReadonlyArray<string>): Effect.Effect<void> =>
 export const printErrorLines = (lines: ReadonlyArray<string>): Effect.Effect<void> =>
   write(process.stderr, lines.map((line) => `${line}\n`).join(""));
 
+/** Times of the API are Unix milliseconds; people read them as RFC 3339. */
+const withTimes = (key: unknown, value: unknown): unknown =>
+  typeof key === "string" && key.endsWith("At") && Number.isSafeInteger(value) && Math.abs(Number(value)) <= 8.64e15
+    ? new Date(Number(value)).toISOString()
+    : value;
+
 /** A value in lines of YAML, in which everything unprintable is escaped. */
 const yamlLines = (value: unknown): ReadonlyArray<string> =>
-  stringify(value, { lineWidth: 0, defaultStringType: "PLAIN" }).trimEnd().split("\n").map(printable);
+  stringify(value, withTimes, { lineWidth: 0, defaultStringType: "PLAIN" }).trimEnd().split("\n").map(printable);
 
 export interface Printed {
   readonly json: boolean;

@@ -18,6 +18,8 @@ export const peerListOptions: Options.Options<PeerList> = Options.all({
     Options.withPseudoName("URL"),
     Options.withDescription("Address of a peer; once for every peer of the cluster."),
     Options.repeated,
+    // As the parser has it anyway; stated, so that help shows it.
+    Options.withDefault([]),
   ),
   data: Options.text("data").pipe(
     Options.withPseudoName("DIR"),

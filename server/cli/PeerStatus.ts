@@ -1,6 +1,7 @@
 /** What one peer says of itself, in the terms of a row: also where it says nothing. */
 import { Effect, Either, Option, Schema } from "effect";
 import type { CliFailure } from "./CliFailure.ts";
+import { nextStep } from "./NextStep.ts";
 import type { Problem } from "./Problem.ts";
 import type { Service } from "./ServiceClient.ts";
 
@@ -17,6 +18,7 @@ const Detail = Schema.Struct({
   locks: Schema.Number,
   outbox: Schema.Number,
   clock: Schema.Struct({ now: Schema.Number }),
+  founding: optional(Schema.Struct({ faults: Schema.Array(Schema.Struct({ reason: Schema.String })) })),
   // A peer of an earlier version has none of these.
   version: optional(Schema.String),
   configDigest: optional(Schema.String),
@@ -37,6 +39,8 @@ export interface PeerStatus {
   readonly ready: boolean;
   /** Why not. */
   readonly reason: string | null;
+  /** What to do about it. */
+  readonly next: string | null;
   readonly undecided: number | null;
   readonly locks: number | null;
   readonly outbox: number | null;
@@ -67,14 +71,31 @@ const unknown = {
   warnings: [],
 };
 
-const problemText = ({ code, detail, members }: Problem): string => {
-  const reasons = (members ?? []).map(({ peerId, reason = "" }) =>
-    peerId === 0 ? reason : `peer ${peerId}: ${reason}`,
-  );
-  return reasons.length > 0 ? reasons.join("; ") : `${code}${detail === undefined ? "" : `: ${detail}`}`;
+interface Standing {
+  readonly reason: string;
+  readonly next: string | null;
+}
+
+const problemStanding = ({ code, detail, members = [] }: Problem): Standing => {
+  const reasons = members.map(({ peerId, reason = "" }) => (peerId === 0 ? reason : `peer ${peerId}: ${reason}`));
+  const steps = new Set(members.flatMap(({ reason = "" }) => nextStep(reason) ?? []));
+  return {
+    reason: reasons.length > 0 ? reasons.join("; ") : `${code}${detail === undefined ? "" : `: ${detail}`}`,
+    next: steps.size === 0 ? null : [...steps].join("; "),
+  };
 };
 
-const reasonOf = ({ problem, message }: CliFailure): string => (problem === undefined ? message : problemText(problem));
+const standingOf = ({ problem, message }: CliFailure): Standing =>
+  problem === undefined ? { reason: message, next: null } : problemStanding(problem);
+
+/** While a cluster is not founded, what stands in the way is known to each peer for itself. */
+const withFounding = ({ reason, next }: Standing, faults: ReadonlyArray<{ readonly reason: string }>): Standing =>
+  faults.length === 0
+    ? { reason, next }
+    : {
+        reason: [reason, ...faults.map((each) => each.reason)].join("; "),
+        next: "correct it at that peer, and restart it",
+      };
 
 const OTHER_FORM = "it answered in a form this version does not know; compare the versions of command and peer";
 
@@ -84,17 +105,15 @@ export const peerStatus = ({ origin, call }: Service, now: () => number): Effect
     const answered = yield* Effect.either(call({ method: "GET", path: STATUS_PATH }));
     const receivedAt = now();
     const bare = { url: origin, ...unknown, ready: false };
-    if (Either.isLeft(answered)) return { ...bare, reason: reasonOf(answered.left) };
+    if (Either.isLeft(answered)) return { ...bare, ...standingOf(answered.left) };
     const status = Option.getOrUndefined(Schema.decodeUnknownOption(Status)(answered.right.body));
-    if (status === undefined) return { ...bare, reason: OTHER_FORM };
+    if (status === undefined) return { ...bare, reason: OTHER_FORM, next: null };
     const ready = yield* Effect.either(call({ method: "GET", path: READY_PATH }));
     const { state, detail } = status;
-    const told = {
-      ...bare,
-      state,
-      ready: Either.isRight(ready),
-      reason: Either.isLeft(ready) ? reasonOf(ready.left) : null,
-    };
+    const standing = Either.isLeft(ready)
+      ? withFounding(standingOf(ready.left), detail?.founding?.faults ?? [])
+      : { reason: null, next: null };
+    const told = { ...bare, state, ready: Either.isRight(ready), ...standing };
     if (detail === undefined) return told;
     const { peerId, incarnation, topology, uncommitted, locks, outbox, clock, flush } = detail;
     return {

@@ -34,6 +34,10 @@ const decode = Schema.decodeUnknownEither(ProblemSchema);
 /** Reads the body of an error; undefined when it is not a problem document of this service. */
 export const parseProblem = (body: unknown): Problem | undefined => Either.getOrUndefined(decode(body));
 
+/** The service speaks of its header; who uses the command line never sees that. */
+const hintOf = ({ code, hint }: Problem): string | undefined =>
+  code === "UNAUTHENTICATED" ? "Give a valid token with --token-file FILE or in CUSTODY_TOKEN." : hint;
+
 /** The problem in lines for a person, the first one without indentation. */
 export const problemLines = (problem: Problem): ReadonlyArray<string> => [
   `${problem.code} (${problem.status})${problem.detail === undefined ? "" : `: ${problem.detail}`}`,
@@ -45,6 +49,6 @@ export const problemLines = (problem: Problem): ReadonlyArray<string> => [
     ({ peerId, reason }) => `  peer ${peerId}${reason === undefined ? "" : `: ${reason}`}`,
   ),
   ...(problem.ref === undefined ? [] : [`  ref: ${problem.ref}`]),
-  ...(problem.hint === undefined ? [] : [`  hint: ${problem.hint}`]),
+  ...(hintOf(problem) === undefined ? [] : [`  hint: ${hintOf(problem)}`]),
   ...(problem.requestId === undefined ? [] : [`  request: ${problem.requestId}`]),
 ];

@@ -116,6 +116,6 @@ export const restoreCommand = Command.make("restore", restoreOptions, ({ placing
   }),
 ).pipe(
   Command.withDescription(
-    "With --from, put a backup back: all of it is checked before anything is touched, and the peer declares the restore by itself when it is started. Without, declare at one running peer that its disk is an older one: it takes the registry from the other members. Best before unsealing it.",
+    "Put a backup back (--from), or declare at a running peer that its disk is an older one. With --from, all of it is checked before anything is touched, and the peer declares the restore by itself when it is started. Without, the peer takes the registry from the other members. Best before unsealing it.",
   ),
 );

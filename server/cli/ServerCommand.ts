@@ -64,4 +64,8 @@ export const serverCommand = Command.make(
     ),
   },
   runPeer,
-).pipe(Command.withDescription("Run one peer in the foreground; SIGTERM drains and closes it."));
+).pipe(
+  Command.withDescription(
+    "Run one peer in the foreground, with its log on standard error. SIGTERM drains and closes it; SIGHUP reads certificates, token keys and the log level anew. Ends with 0 stopped on request, 2 where it cannot start, 70 where it stopped by itself.",
+  ),
+);

@@ -64,6 +64,8 @@ export const neverSent = (cause: unknown): string | undefined => {
   if (code === "UND_ERR_CONNECT_TIMEOUT") return "no connection within 5 s";
   if (code === "ECONNREFUSED") return "nothing listens there";
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "the host name is not known";
+  if (code === "CERT_HAS_EXPIRED") return "its certificate has expired; renew it there, and send that peer SIGHUP";
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "its certificate is for another address; call it by that one";
   if (tlsCode.test(code)) return `TLS failed (${code}); check http or https, and --tls-ca`;
   const syscall = field(first, "syscall");
   return syscall === "connect" || syscall === "getaddrinfo" ? code : undefined;

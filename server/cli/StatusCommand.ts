@@ -50,6 +50,7 @@ const linesOf = (peers: ReadonlyArray<PeerStatus>): ReadonlyArray<string> => [
   ...peers
     .flatMap((peer) => [
       ...(peer.reason === null ? [] : [`${nameOf(peer)} is not ready: ${peer.reason}`]),
+      ...(peer.next === null ? [] : [`  next: ${peer.next}`]),
       ...(peer.state !== null && peer.peerId === null && peer.state !== "UNINITIALIZED"
         ? [`${nameOf(peer)} shows no more: the token lacks service.control.system, or there is none`]
         : []),
@@ -62,7 +63,11 @@ const notReady = (peers: ReadonlyArray<PeerStatus>): CliFailure | undefined => {
   const count = peers.filter(({ ready }) => !ready).length;
   if (count === 0) return undefined;
   const message = `${count} of ${peers.length} peers ${count === 1 ? "is" : "are"} not ready`;
-  return new CliFailure({ kind: "refused", message, hint: "docs/operations.md says what each reason means" });
+  return new CliFailure({
+    kind: "refused",
+    message,
+    hint: 'docs/operations.md, "Reasons given for a member", says what each means',
+  });
 };
 
 const options = {

@@ -35,6 +35,7 @@ const initLines = (answer: Effect.Effect.Success<ReturnType<typeof readInitAnswe
   `Its ${answer.shares64.length + answer.encryptedShares.length} unseal shares; any ${answer.sharesNeeded} of them unseal it. They are shown this once:`,
   "",
   ...shareLines(answer),
+  "Then each holder runs custody unseal with the URL of this peer, until it is unsealed.",
 ];
 
 const recipientOption = Options.text("recipient").pipe(
@@ -43,6 +44,8 @@ const recipientOption = Options.text("recipient").pipe(
     "File with a holder's public key, age (age1...) or PGP (armored); one for each share, which is then encrypted to it.",
   ),
   Options.repeated,
+  // As the parser has it anyway; stated, so that help shows it.
+  Options.withDefault([]),
 );
 
 /** The keys in the named files, as they are. */

@@ -21,19 +21,20 @@ interface CallTls {
   readonly minVersion?: SecureVersion;
 }
 
+/** Why there was no answer, and what to do about it. */
 const reasonOf = (error: NodeJS.ErrnoException): string => {
   switch (error.code) {
     case "ECONNREFUSED":
-      return "nothing listens there";
+      return "nothing listens there; start it, or correct the address";
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return "the host name is not known";
+      return "the host name is not known; correct the address, or look at the name service";
     case "CERT_HAS_EXPIRED":
-      return "its certificate has expired";
+      return "its certificate has expired; renew it there, and send that peer SIGHUP";
     case "ERR_TLS_CERT_ALTNAME_INVALID":
-      return "its certificate is for another address";
+      return "its certificate is for another address; have it issued for this one, or correct the address";
     default:
-      return error.code ?? "the connection broke";
+      return `${error.code ?? "the connection broke"}; check the address, the firewall and the certificates of both`;
   }
 };
 
@@ -66,7 +67,7 @@ export const get = (url: string, tls: CallTls, timeoutMillis: number): Promise<E
       resolve(
         Either.left(
           error.name === "AbortError" || error.name === "TimeoutError"
-            ? `no answer within ${timeoutMillis / 1000} s`
+            ? `no answer within ${timeoutMillis / 1000} s; check the address and the firewall`
             : reasonOf(error),
         ),
       ),

@@ -8,6 +8,7 @@ const peer = (peerId: number, changes: Partial<PeerStatus> = {}): PeerStatus => 
   state: "UNSEALED",
   ready: true,
   reason: null,
+  next: null,
   undecided: 0,
   locks: 0,
   outbox: 0,
@@ -35,8 +36,8 @@ describe("a cluster", () => {
   it.each([
     {
       why: "a peer is not ready",
-      changes: { ready: false, reason: "it is sealed" },
-      says: "fail peer 2: it is sealed",
+      changes: { ready: false, reason: "peer 3: it is sealed", next: "unseal it" },
+      says: "fail peer 2: peer 3: it is sealed; unseal it",
     },
     { why: "a clock is off", changes: { clockMillis: -5_001 }, says: "fail clock of peer 2: -5001 ms: more than 5 s" },
     { why: "a clock drifts", changes: { clockMillis: 2_600 }, says: "warn clock of peer 2: +2600 ms; look at NTP" },

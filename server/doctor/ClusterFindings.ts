@@ -27,9 +27,9 @@ const known = (
 
 const peerFindings = (peer: PeerStatus): ReadonlyArray<Finding> => {
   const name = nameOf(peer);
-  const { reason, clockMillis, flushMillis, peerId, state } = peer;
+  const { reason, next, clockMillis, flushMillis, peerId, state } = peer;
   return [
-    reason === null ? ok(name, "ready") : fail(name, reason),
+    reason === null ? ok(name, "ready") : fail(name, next === null ? reason : `${reason}; ${next}`),
     ...(state !== null && state !== "UNINITIALIZED" && peerId === null
       ? [warn(name, "shows no more; use a token with service.control.system")]
       : []),

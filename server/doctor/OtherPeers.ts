@@ -27,8 +27,7 @@ const peerFindings = async (
   const sentAt = Date.now();
   const answered = await get(`${url}/peer/v1/doctor`, tls, PROBE_MILLIS);
   const receivedAt = Date.now();
-  if (Either.isLeft(answered))
-    return [warn(check, `${url}: ${answered.left}; start it, or check cluster.peers, the firewall and certificates`)];
+  if (Either.isLeft(answered)) return [warn(check, `${url}: ${answered.left}`)];
   const { status, text, date } = answered.right;
   if (status !== 404 || !text.includes("There is no such resource here."))
     return [fail(check, `${url} is not the peer API of this program; correct cluster.peers`)];
