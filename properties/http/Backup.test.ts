@@ -109,6 +109,8 @@ describe("a file that is judged", () => {
     const { json } = await cluster.get(1, "/v1/custody/system/status");
     const { digest } = Object(Reflect.get(Object(json["detail"]), "topology"));
     expect((await custody("backup", "verify", whole, "--topology", digest)).code).toBe(0);
+    const mistyped = await custody("backup", "verify", whole, "--topology", "abc");
+    expect([mistyped.code, mistyped.stderr]).toEqual([2, expect.stringContaining("take topology.digest")]);
     const other = await custody("backup", "verify", "--topology", "0".repeat(64), whole);
     expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining("it is of another cluster") });
   });

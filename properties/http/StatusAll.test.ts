@@ -104,7 +104,12 @@ describe("custody status --all", () => {
   it("says what stands in the way of the founding, which each peer knows for itself", async () => {
     const fault = "peer 3 does not know this cluster's bootstrap secret";
     const detail = {
-      ...{ peerId: 1, incarnation: 1, uncommitted: 0, locks: 0, outbox: 0, clock: { now: 0 } },
+      peerId: 1,
+      incarnation: 1,
+      uncommitted: 0,
+      locks: 0,
+      outbox: 0,
+      clock: { now: 0 },
       founding: { introduced: [1, 2], signed: [], faults: [{ peerId: 3, reason: fault }] },
     };
     const founding = await fakeService(({ path }) =>
