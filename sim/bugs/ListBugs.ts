@@ -1,8 +1,10 @@
 /** Bugs of lists: what pages show, and where the next one begins. */
 import { Either } from "effect";
+import { indexing } from "../../core/commands/approvers/ApproverIndex.ts";
 import type { approverPage, PagePorts, PageWanted } from "../../runtime/ApproverPages.ts";
 import type { ReadRecord } from "../../runtime/Reads.ts";
-import type { PlantedBug } from "./PlantedBug.ts";
+import { indexedUpTo } from "../world/OlderVersion.ts";
+import { type PlantedBug, rows } from "./PlantedBug.ts";
 
 type Pages = typeof approverPage;
 
@@ -52,6 +54,21 @@ export const listBugs: ReadonlyArray<PlantedBug> = [
     changes: "a page of a list begins one approver too late",
     finds: "S40",
     tampering: () => ({ pages: offByOne }),
+  },
+  {
+    name: "half-an-index",
+    changes: "the first part of an index that is made for an older disk is taken for the whole",
+    finds: "S40",
+    orFinds: ["S13"],
+    schedule: "disks-before-the-index",
+    steps: 5_000,
+    tampering: () => ({
+      ...rows("indexed", () => ({ upTo: undefined }))(),
+      stepped: (_world, _peer, state) => {
+        if ((indexedUpTo(state) ?? "") === "") return;
+        Object.assign(state.modules, { [indexing.name]: { ...state.modules[indexing.name], behind: new Map() } });
+      },
+    }),
   },
   {
     name: "any-pair",

@@ -4,6 +4,7 @@ import { allRows } from "../../core/protocol/AllRows.ts";
 import { approverRef } from "../../core/credential/ApproverRef.ts";
 import { refDigest } from "../../core/credential/SignatureCredential.ts";
 import { termKeysOf } from "../../core/commands/approvers/Terms.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { credentialIdentityOf } from "../../core/commands/enrollPasskey/Finish.ts";
 import type { Rows, RowView } from "../../core/Tables.ts";
@@ -36,11 +37,15 @@ const isMissing = ({ crypto }: Ghost, store: RowView, { ref, descriptor }: Rows[
   return store.get("credentials", credentialIdentityOf(crypto, rpId, credentialId))?.ref !== ref;
 };
 
-/** The index as the approvers' rows make it: no row more, and no row less. */
+/** The index as the approvers' rows make it: no row more, and no row less, as far as it is made. */
 const assertIndex = ({ crypto }: Ghost, { slot, store }: Watched): void => {
-  const wanted = new Set(allRows(store, "approvers").flatMap((row) => [...termKeysOf(row, crypto)]));
+  const approvers = allRows(store, "approvers");
+  const wanted = new Set(approvers.flatMap((row) => [...termKeysOf(row, crypto)]));
+  const mark = store.get("indexed", SELF);
+  const isMade = (ref: string): boolean => mark !== undefined && (mark.upTo === undefined || ref <= mark.upTo);
+  const made = approvers.filter(({ ref }) => isMade(ref)).flatMap((row) => [...termKeysOf(row, crypto)]);
   const stored = new Set(store.scan("terms", "", Number.MAX_SAFE_INTEGER).map(({ key }) => key));
-  const other = [...stored].find((key) => !wanted.has(key)) ?? [...wanted].find((key) => !stored.has(key));
+  const other = [...stored].find((key) => !wanted.has(key)) ?? made.find((key) => !stored.has(key));
   if (other !== undefined)
     throw new Violation(
       "S13",

@@ -62,6 +62,8 @@ export const sometimes: ReadonlyArray<Point> = [
   point("a traitor was restored", "a member that lies began a new incarnation, and went on lying"),
   point("read while a flush was under way", "a read did not wait"),
   point("a list of several pages met a change", "approvers were changed while somebody went from page to page"),
+  point("list: INDEXING", "a list came while the index of an older disk was made"),
+  point("the making of an index was cut by a crash", "a process ended with a part of the index of an older disk made"),
   point("crashed before a flush ended", "a process ended while its transaction was under way"),
   point("crashed after a flush, before it was reported", "a process ended with more on its disk than it knew"),
   point("crashed between two actions", "a process ended between two messages of one step"),

@@ -15,6 +15,7 @@ import {
   tearReservation,
   wipeOne,
 } from "./Machines.ts";
+import { olderVersion } from "./OlderVersion.ts";
 import {
   changeWhileAsked,
   disbelieveTokens,
@@ -47,4 +48,5 @@ export const moments = {
   rollBackOne,
   restoreDeclared,
   duplicateId,
+  olderVersion,
 } as const;

@@ -36,10 +36,11 @@ const bringBack = (world: World, peers: ReadonlyArray<SimPeer>): void => {
   for (const peer of peers) {
     if (peer.isLost) continue;
     world.clocks.setRight(peer);
-    if (needsRestart(peer)) {
+    if (needsRestart(peer) || peer.lacksIndex) {
       world.processes.crash(peer, "process", false);
       peer.disk.repair();
       peer.isDamaged = false;
+      peer.lacksIndex = false;
     }
     world.processes.start(peer);
     world.after(10_000, () => world.operators.unseal(peer));
@@ -255,11 +256,9 @@ const assertWhole = (world: World, workload: Workload): void => {
   for (const facts of world.ghost.proposals.values()) if (facts.aborted !== 0) world.marks.add("settled by an abort");
   assertProgress(world, workload);
   settle(world);
-  if (world.plan.workload.isListing) {
-    // Another unit than that of the replacement, so that this draw moves none.
-    const listing = world.choices.stream("healed lists").next().between("listing peer", 1, 1, world.plan.peers);
-    assertListable(world, world.peer(listing));
-  }
+  // Another unit than that of the replacement, so that this draw moves none.
+  const listing = world.choices.stream("healed lists").next().between("listing peer", 1, 1, world.plan.peers);
+  assertListable(world, world.peer(listing));
   world.sweep();
 };
 

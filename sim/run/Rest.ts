@@ -1,4 +1,5 @@
 /** When a cluster in which nothing goes wrong any more is at rest: L1 to L3 and the first half of L5. */
+import { isIndexed } from "../../core/commands/approvers/ApproverIndex.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { type Ghost, slotsOf } from "../checkers/Ghost.ts";
 
@@ -54,6 +55,7 @@ const remainder = (ghost: Ghost, first: Standing | undefined, { slot, state }: S
   const left = { outbox, preparations, refused, aborting, locks };
   for (const [name, { size }] of Object.entries(left))
     if (size > 0) return ["L2", "everything was healed", `peer ${slot} still has: ${name} ${size}`];
+  if (!isIndexed(state)) return ["L2", "everything was healed", `peer ${slot} still makes its index of approvers`];
   const { setDigest } = ghost.crypto;
   if (first?.state !== undefined && setDigest(first.state.registry.set) !== setDigest(state.registry.set))
     return [

@@ -41,6 +41,17 @@ export const diskSchedules = {
     plan: () => ({ faults: weights("repaired rows"), faultMicros: 2_000_000, workload: { readiness: 20 } }),
     nemeses: () => [moments.tearReservation()],
   },
+  // Peers go on to a version that makes an index of more approvers than it takes at once.
+  "disks-before-the-index": {
+    plan: () => ({
+      steps: 5_000,
+      faults: weights("crash", "crash, bytes visible", "power loss", "seal"),
+      faultMicros: 1_500_000,
+      disk: { leastFlushMicros: 200, mostFlushMicros: 10_000 },
+      workload: { callers: 24, mostThinkMicros: 4_000, fresh: 400, mostKeys: 250 },
+    }),
+    nemeses: (choices) => [moments.olderVersion(choices, [70, 200])],
+  },
   "disk-full": { plan: () => ({ faults: weights("full disk", "failed flush, lost") }) },
   "sync-error": { plan: () => ({ faults: weights("failed flush, lost", "failed flush, durable") }) },
   "slow-disk-pipeline": {

@@ -110,6 +110,7 @@ const anyMoment = (choices: Choices): Nemesis => {
 
 /** At most one member is faulty, which is what the protocol promises to stand. */
 const nemeses = (choices: Choices): ReadonlyArray<Nemesis> => [
+  ...(happens(choices, "an older version", 80) ? [moments.olderVersion(choices, [1, 20])] : []),
   ...(happens(choices, "a faulty member", 200) ? [faulty(choices)] : []),
   ...(happens(choices, "a moment to strike at", 250) ? [anyMoment(choices)] : []),
 ];

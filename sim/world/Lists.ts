@@ -47,10 +47,11 @@ export class Lists {
    */
   page(peer: SimPeer, asked: PageAsked, pauseMicros: number, done: (outcome: PageOutcome) => void): void {
     const { crypto } = this.#ports.cryptography;
-    const { process, state } = peer;
+    const { process, state, lacksIndex } = peer;
     // Damage that nobody has found yet may hide any row of the index.
     const isDoubtful = peer.isDamaged && state?.fitness.integrityFault === undefined;
-    if (state === undefined || isDoubtful || this.#ground.pauses.waitingFor(peer) !== undefined) return done("gone");
+    if (state === undefined || lacksIndex || isDoubtful || this.#ground.pauses.waitingFor(peer) !== undefined)
+      return done("gone");
     for (const hook of this.#listing) hook(peer, asked);
     const { filter, limit, cursor } = asked;
     const from = cursor === undefined ? "" : startOf(crypto, filter, cursor);

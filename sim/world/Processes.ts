@@ -3,6 +3,7 @@ import { InvariantViolation } from "../../core/base/Invariant.ts";
 import { StoreFailure } from "../../runtime/ByteStore.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { Stream, Stretch, Unit } from "../base/Choices.ts";
+import { indexedUpTo } from "./OlderVersion.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import { Violation } from "../base/Violation.ts";
 import type { Ground } from "./Ground.ts";
@@ -18,6 +19,12 @@ const DOWN_MICROS: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
 ];
 const LONGEST_DOWN_MICROS = 8_000_000;
 const USUAL_DOWN_MICROS = 10_000;
+
+/** Whether a part of the index that it lacked is on the disk, or on its way there. */
+const isMakingIndex = ({ state, disk, underWay }: SimPeer): boolean => {
+  const upTo = state && indexedUpTo(state);
+  return upTo !== undefined && (upTo !== "" || (disk.flushing && underWay.some(({ table }) => table === "indexed")));
+};
 
 interface Ports {
   /** By slot; each unit is what is decided about one process. */
@@ -100,6 +107,7 @@ export class Processes {
     chronicle.note("crash", peer.slot, kind);
     chronicle.faults.add(`crash: ${kind}`);
     if (peer.disk.flushing) chronicle.marks.add("crashed before a flush ended");
+    if (isMakingIndex(peer)) chronicle.marks.add("the making of an index was cut by a crash");
     if (kind === "power, torn write") this.#tearWrite(peer);
     else if (kind === "power") peer.losePower();
     else peer.crash(kind === "process, bytes visible");

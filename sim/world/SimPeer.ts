@@ -24,6 +24,7 @@ import type { Cryptography, PeerKeys } from "../crypto/Cryptography.ts";
 import type { FlushEnd } from "../disks/LayeredDisk.ts";
 import type { PeerDisk } from "../disks/PeerDisk.ts";
 import { SimJournal } from "../disks/SimJournal.ts";
+import { isOfIndex, withoutIndex } from "./OlderVersion.ts";
 import { SimClock } from "./SimClock.ts";
 
 /** What a peer needs of the world, and tells it. */
@@ -87,6 +88,8 @@ export class SimPeer implements Watched {
   isDamaged = false;
   /** A seal was asked for and is not done yet. */
   isSealing = false;
+  /** It runs the version from before the index of approvers (OlderVersion.ts). */
+  lacksIndex = false;
   /** Its keys are in memory and its rows are being verified. */
   isVerifying = false;
   /** Its rows were verified since its keys came into memory last. */
@@ -171,7 +174,8 @@ export class SimPeer implements Watched {
   /** Starts a process: the open first makes what it finds durable. Throws what the driver's constructor throws. */
   start(): void {
     const { cryptography, entropy, realMillis, found, judgesTokens, clock, trustsClock } = this.#surroundings;
-    this.composition = this.#surroundings.runs(this);
+    const newest = this.#surroundings.runs(this);
+    this.composition = this.lacksIndex ? withoutIndex(newest) : newest;
     this.disk.open();
     // Without an initialization there is no vault to open; the keys are just being made.
     if (this.#isBlank()) this.disk.useKey(true);
@@ -190,7 +194,8 @@ export class SimPeer implements Watched {
         get: found === undefined ? this.disk.get : (table, key) => found(this, table, this.disk.get(table, key)),
         scan: this.disk.scan,
         commit: (asked, done) => {
-          const writes = this.#surroundings.written(this, asked);
+          const own = this.lacksIndex ? asked.filter((write) => !isOfIndex(write)) : asked;
+          const writes = this.#surroundings.written(this, own);
           this.#underWay = writes;
           this.transactions += 1;
           this.disk.commit(writes, done);

@@ -1,0 +1,71 @@
+/** Peers that go on to the version with the index of approvers, and end in the middle of making it. */
+import { SELF } from "../../core/protocol/Tables.ts";
+import type { Write } from "../../core/Tables.ts";
+import type { Choices } from "../base/Choices.ts";
+import type { CrashKind } from "../world/Processes.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { Nemesis, World } from "../world/World.ts";
+
+const kinds = ["process", "process, bytes visible", "power"] as const;
+const LATER_MICROS = 30_000;
+
+/** Whether a transaction is a part of making the index, and not the last one. */
+const isPart = (write: Write): boolean =>
+  write.table === "indexed" && write.op !== "remove" && write.row.upTo !== undefined;
+
+/** Whether the first part of the index is still to come. */
+const isDue = ({ lacksIndex, disk, state }: SimPeer): boolean =>
+  !lacksIndex && state?.fitness.unsealed === true && !disk.holds("indexed", SELF);
+
+/**
+ * Some peers begin with the version from before the index, and go on when they have so many approvers. Some of their
+ * processes end while the index is being made.
+ *
+ * @param approvers the least and the most of them
+ */
+export const olderVersion = (choices: Choices, approvers: readonly [least: number, most: number]): Nemesis => {
+  const [least, most] = approvers;
+  const enough = choices.plan("older version").between("until approvers", least, least, most);
+  const stored = new Map<number, number>();
+
+  const goOn = (world: World, peer: SimPeer): void => {
+    if (world.healed || !peer.lacksIndex) return;
+    world.processes.crash(peer, "process");
+    peer.lacksIndex = false;
+  };
+
+  /** Ends the process before the next part of the index is there, or a little later. */
+  const cut = (world: World, peer: SimPeer, perMille: number): void => {
+    const unit = world.choices.stream(`index of peer ${peer.slot}`).next();
+    if (!unit.chance("is cut", perMille)) return;
+    world.faults.add("crash while an index is made");
+    const kind = unit.named<CrashKind>("ends by", "process", kinds, [1, 1, 1]);
+    if (unit.chance("in its flush", 500))
+      world.flushes.armCrash(peer, kind, unit.between("per mille of it", 500, 0, 999));
+    else world.after(unit.between("after", 1, 1, LATER_MICROS), () => world.processes.crash(peer, kind));
+  };
+
+  return {
+    started: (world) => {
+      for (const peer of world.peers) {
+        const unit = world.choices.stream(`older version of peer ${peer.slot}`).next();
+        if (!unit.chance("begins with it", 700)) continue;
+        world.faults.add("disk from before the index");
+        peer.lacksIndex = true;
+      }
+    },
+    flushed: (world, peer, writes) => {
+      if (!peer.lacksIndex) {
+        if (writes.some(isPart)) cut(world, peer, 500);
+        else if ((stored.get(peer.slot) ?? 0) >= enough && isDue(peer)) cut(world, peer, 150);
+        return;
+      }
+      const more = writes.filter(({ table, op }) => table === "approvers" && op === "insert").length;
+      const before = stored.get(peer.slot) ?? 0;
+      stored.set(peer.slot, before + more);
+      if (more === 0 || before + more < enough) return;
+      const unit = world.choices.stream(`next version of peer ${peer.slot}`).next();
+      world.after(unit.between("goes on after", 1, 1, 200_000), () => goOn(world, peer));
+    },
+  };
+};
