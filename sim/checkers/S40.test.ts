@@ -60,6 +60,9 @@ it("lets a peer refuse for the reason that there is, and for no other", () => {
   const sealed = watched(cluster, 1, {}, { unsealed: false });
   expect(answers({ _tag: "Refused", code: "SEALED" }, asked(), 0, sealed)).not.toThrow();
   expect(answers(page([ref]), asked(), 0, sealed)).toThrow("not refused as SEALED");
+  const quarantined = watched(cluster, 1, { store: view }, { quarantine: "it ran from an old disk" });
+  expect(answers({ _tag: "Refused", code: "OUTDATED" }, asked(), 0, quarantined)).not.toThrow();
+  expect(answers(page([ref]), asked(), 0, quarantined)).toThrow("not refused as OUTDATED");
   checker.written?.indexed?.(peer, { op: "replace", table: "indexed", key: SELF, row: { upTo: "a" } }, []);
   expect(answers({ _tag: "Refused", code: "INDEXING" })).not.toThrow();
   expect(answers(page([ref]))).toThrow("not refused as INDEXING");

@@ -72,6 +72,7 @@ export const S40 = (ghost: Ghost): Checker => {
     if (state?.cluster.peer === undefined) return "NOT_INITIALIZED";
     if (state.fitness.verifying) return "VERIFYING";
     if (!state.fitness.unsealed) return "SEALED";
+    if (state.fitness.quarantine !== undefined) return "OUTDATED";
     if (state.rejoining.recovery?.isReadable === false) return "RECOVERING";
     if (state.fitness.integrityFault !== undefined) return "INTEGRITY_FAILURE";
     return whole.get(slot) === true ? undefined : "INDEXING";

@@ -57,7 +57,7 @@ export const olderVersion = (choices: Choices, approvers: readonly [least: numbe
     flushed: (world, peer, writes) => {
       if (!peer.lacksIndex) {
         if (writes.some(isPart)) cut(world, peer, 500);
-        else if ((stored.get(peer.slot) ?? 0) >= enough && isDue(peer)) cut(world, peer, 150);
+        else if ((stored.get(peer.slot) ?? 0) >= enough && isDue(peer)) cut(world, peer, 300);
         return;
       }
       const more = writes.filter(({ table, op }) => table === "approvers" && op === "insert").length;
