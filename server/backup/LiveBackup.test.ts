@@ -21,6 +21,7 @@ it("copies nothing onto a disk that has no space for it, and is free for the nex
     crypto: cryptoBackend("native").crypto,
     peer: { state, signer: () => undefined },
     now: () => 0,
+    elapsedMillis: () => 0,
     freeBytes: async () => free,
   });
   const make = () => backups.make(new AbortController().signal);

@@ -3,7 +3,6 @@
  * as fast as their reader takes them. The copy is removed with the last byte, or when the reader goes away.
  */
 import { statSync } from "node:fs";
-import { statfs } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Effect, Either } from "effect";
@@ -21,10 +20,9 @@ import { archiveBytes, archiveOf } from "./Archive.ts";
 import { openCopy } from "./CopyStore.ts";
 import { storedFacts } from "./Facts.ts";
 import { BACKUP_TAG, type BackupFacts, factsCodec, type Manifest } from "./Manifest.ts";
+import { type FreeBytes, freeBytes, SPARE_BYTES } from "./Space.ts";
 
 const VERSION = packageVersion(fileURLToPath(import.meta.url));
-/** What must stay free for the peer's own rows. */
-const SPARE_BYTES = 64 * 1024 * 1024;
 /** A reader slower than this holds the copy's space for too long; its first pauses do not count. */
 const SLOWEST_BYTES_PER_SECOND = 32 * 1024;
 const GRACE_MILLIS = 60_000;
@@ -41,14 +39,11 @@ export interface LiveBackupPorts {
   };
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Bytes that this process may still write to the disk of a folder. */
-  readonly freeBytes: (folder: string) => Promise<number>;
+  /** A clock that never goes back, in milliseconds. */
+  readonly elapsedMillis: () => number;
+  /** Asks the disk, unless a test says something else. */
+  readonly freeBytes?: FreeBytes;
 }
-
-export const freeBytes = async (folder: string): Promise<number> => {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
-};
 
 export type BackupRefusal = Rejection | CopyFault | { readonly kind: "busy" };
 
@@ -112,9 +107,9 @@ export class LiveBackups {
   }
 
   async #manifest(gone: AbortSignal): Promise<Either.Either<Manifest, BackupRefusal>> {
-    const { directory, peer, now } = this.#ports;
+    const { directory, peer, now, freeBytes: ask = freeBytes } = this.#ports;
     const needed = this.#needed();
-    const free = await this.#ports.freeBytes(directory);
+    const free = await ask(directory);
     if (free < needed) return Either.left({ kind: "full", why: `a copy takes ${needed} bytes, and ${free} are free` });
     const copied = await copyDatabase(directory, gone);
     if ("why" in copied) return Either.left(copied);
@@ -146,7 +141,8 @@ export class LiveBackups {
 
   #sending(manifest: Manifest): LiveBackup {
     const bytes = archiveBytes(manifest);
-    const startedAt = performance.now();
+    const { elapsedMillis } = this.#ports;
+    const startedAt = elapsedMillis();
     let read = 0;
     const pieces = archiveOf(manifest, copyFile(this.#ports.directory));
     const counted = async function* () {
@@ -157,7 +153,7 @@ export class LiveBackups {
     };
     const stream = Readable.from(counted(), { objectMode: false });
     const watch = setInterval(() => {
-      const millis = performance.now() - startedAt - GRACE_MILLIS;
+      const millis = elapsedMillis() - startedAt - GRACE_MILLIS;
       if (read < (millis / 1000) * SLOWEST_BYTES_PER_SECOND) stream.destroy();
     }, CHECK_MILLIS).unref();
     const isWhole = new Promise<boolean>((done) => {

@@ -3,7 +3,6 @@
  * database gets its name, and no peer can be started there before it has.
  */
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Effect } from "effect";
 import type { Scope } from "effect/Scope";
@@ -11,9 +10,8 @@ import type { Crypto } from "../../core/crypto/Crypto.ts";
 import { databaseFile, flushNames, holdDirectory, lockFile, markInitialized } from "../sqlite/StoreDirectory.ts";
 import { BackupFault, type OpenArchive } from "./Archive.ts";
 import { judgeDatabase } from "./Judge.ts";
+import { type FreeBytes, freeBytes, SPARE_BYTES } from "./Space.ts";
 import { type Tell, unpack } from "./Unpack.ts";
-
-const SPARE_BYTES = 64 * 1024 * 1024;
 
 const UNFINISHED = "custody.db.restoring";
 /** What may be in a folder whose database is gone; of these only the unfinished copy is touched. */
@@ -71,30 +69,35 @@ const made = (directory: string): Effect.Effect<void, BackupFault, Scope> =>
         ),
       );
 
-const assertSpace = (directory: string, bytes: number): Effect.Effect<void, BackupFault> =>
-  Effect.flatMap(
-    Effect.promise(() => statfs(directory)),
-    ({ bavail, bsize }) =>
-      bavail * bsize >= bytes + SPARE_BYTES
-        ? Effect.void
-        : Effect.fail(refused(directory, `has ${bavail * bsize} bytes free, and the database takes ${bytes}`)),
-  );
+const assertSpace = (directory: string, bytes: number, free: FreeBytes): Effect.Effect<void, BackupFault> =>
+  Effect.gen(function* () {
+    const place = exists(directory) ? directory : dirname(directory);
+    const [needed, found] = [bytes + SPARE_BYTES, yield* Effect.promise(() => free(place))];
+    if (found < needed)
+      return yield* refused(
+        directory,
+        `its disk has ${found} bytes free, and the peer needs ${needed}; free the difference, or name a folder on another disk`,
+      );
+  });
 
 /**
  * Restores a backup whose manifest was judged. What it puts there is marked as a copy, so the peer declares the restore
  * at its first start.
+ *
+ * @param free how much the disk of a folder has left
  */
 export const placeBackup = (
   archive: OpenArchive,
   folder: string,
   crypto: Crypto,
   tell: Tell,
+  free = freeBytes,
 ): Effect.Effect<void, BackupFault> =>
   Effect.gen(function* () {
     const directory = resolve(folder);
     const fault = folderFault(directory);
     if (fault !== undefined) return yield* refused(directory, fault);
-    yield* assertSpace(exists(directory) ? directory : dirname(directory), archive.manifest.facts.bytes);
+    yield* assertSpace(directory, archive.manifest.facts.bytes, free);
     yield* made(directory);
     yield* held(directory);
     const unfinished = join(directory, UNFINISHED);

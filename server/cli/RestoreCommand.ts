@@ -79,7 +79,10 @@ const place = (from: string, { data, config, topology }: Placing, json: boolean)
       [
         `The backup is in ${directory}:`,
         ...factLines(facts).map((each) => `  ${each}`),
-        "Now start the peer and unseal it with the shares of that time. It declares the restore by itself, and takes the registry from the other members.",
+        "Now start the peer and unseal it with the shares of that time.",
+        facts.cluster === undefined
+          ? "It is from before the founding: the peer declares the restore by itself as soon as it has its cluster."
+          : "It declares the restore by itself, and takes the registry from the other members.",
       ].map(printable),
     );
   }).pipe(

@@ -12,7 +12,7 @@ import { SealedStore } from "../../runtime/SealedStore.ts";
 import { WallClock } from "../../runtime/WallClock.ts";
 import { openAuditSinks } from "../audit/AuditSinks.ts";
 import { openTokenVerifier, type TokenVerifier } from "../auth/TokenVerifier.ts";
-import { freeBytes, LiveBackups } from "../backup/LiveBackup.ts";
+import { LiveBackups } from "../backup/LiveBackup.ts";
 import { bootstrapSecretSource } from "../config/BootstrapSecret.ts";
 import { loadConfig } from "../config/ConfigFile.ts";
 import type { Config, ListenerConfig } from "../config/ConfigSchema.ts";
@@ -263,7 +263,7 @@ const openPeer = (
     ];
     const { reload: reloadKeys, hasKeys: judgesTokens } = verifier;
     yield* declareCopied(bytes, { peer, audit, log, now });
-    const backups = new LiveBackups({ directory, crypto: backend.crypto, peer, now, freeBytes });
+    const backups = new LiveBackups({ directory, crypto: backend.crypto, peer, now, elapsedMillis });
     const readings: Assembly["readings"] = () => ({
       state: peer.state,
       version: VERSION,

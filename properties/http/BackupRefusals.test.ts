@@ -1,0 +1,184 @@
+/** Backups that nobody gets, or nobody puts back, for want of haste, room or ownership; and those beside them that go. */
+import { chownSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Effect, Either } from "effect";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { openArchive } from "../../server/backup/Archive.ts";
+import { type LiveBackup, LiveBackups } from "../../server/backup/LiveBackup.ts";
+import { placeBackup } from "../../server/backup/Place.ts";
+import { SPARE_BYTES } from "../../server/backup/Space.ts";
+import { cryptoBackend } from "../../server/crypto/CryptoBackend.ts";
+import { runInProcess } from "../cli/InProcess.ts";
+import { bootstrapSecret, registration, ServerCluster } from "./ServerCluster.ts";
+
+const { crypto } = cryptoBackend("native");
+const patience = { timeout: 60_000 };
+
+let cluster: ServerCluster;
+let file: string;
+beforeAll(async () => {
+  cluster = await ServerCluster.found(1);
+  for (const id of ["alice", "bob"]) expect((await cluster.register(1, registration(id))).status).toBe(201);
+  file = join(cluster.folder, "whole.tar");
+  expect(await backup(cluster, file)).toMatchObject({ code: 0, stderr: "" });
+}, patience.timeout);
+afterAll(() => cluster.close());
+
+const backup = (of: ServerCluster, to: string) =>
+  runInProcess(["backup", "--url", of.server(1).url, "--to", to], { CUSTODY_TOKEN: of.token });
+
+describe("a reader of a backup", () => {
+  let elapsed = 0;
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  const made = (backups: LiveBackups): Promise<LiveBackup> =>
+    backups.make(new AbortController().signal).then(Either.getOrThrow);
+  /** Lets time pass, and the pace be looked at. */
+  const pass = (millis: number): void => {
+    elapsed += millis;
+    vi.advanceTimersByTime(1_000);
+  };
+  const live = (): LiveBackups => {
+    const { dataDir } = cluster.member(1);
+    const { peer } = cluster.server(1);
+    return new LiveBackups({ directory: dataDir, crypto, peer, now: Date.now, elapsedMillis: () => elapsed });
+  };
+  const copy = (): boolean => existsSync(join(cluster.member(1).dataDir, "custody.backup"));
+
+  it("who takes nothing for a minute is cut off, which makes room for the next one", async () => {
+    const backups = live();
+    const { stream, isWhole } = await made(backups);
+    pass(60_000);
+    expect([stream.destroyed, copy()]).toEqual([false, true]);
+    expect(await backups.make(new AbortController().signal)).toEqual(Either.left({ kind: "busy" }));
+    pass(1);
+    expect(stream.destroyed).toBe(true);
+    expect([await isWhole, copy()]).toEqual([false, false]);
+
+    const next = await made(backups);
+    let read = 0;
+    for await (const piece of next.stream) read += Uint8Array.from(piece).length;
+    expect([await next.isWhole, read, copy()]).toEqual([true, next.bytes, false]);
+  });
+
+  it("who goes on at more than 32 KiB a second is served to the end, and a much slower one is not", async () => {
+    for (const [bytesPerSecond, isServed] of [
+      [33 * 1024, true],
+      [8 * 1024, false],
+    ] as const) {
+      const { stream, bytes, isWhole } = await made(live());
+      // A minute at the beginning is forgiven.
+      pass(60_000);
+      let read = 0;
+      const pieces = stream.iterator({ destroyOnReturn: true });
+      try {
+        for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
+          read += next.value.length;
+          pass((1_000 * next.value.length) / bytesPerSecond);
+        }
+      } catch {
+        // Cut off.
+      }
+      expect([isServed, read === bytes]).toEqual([isServed, isServed]);
+      expect(await isWhole).toBe(isServed);
+    }
+  });
+});
+
+describe("a folder for a backup", () => {
+  const restored = (folder: string) => runInProcess(["restore", "--from", file, "--data", folder], {});
+  const isRoot = process.getuid?.() === 0;
+
+  it("of another user takes none, and one of this user does", async () => {
+    const foreign = isRoot ? join(cluster.folder, "foreign") : "/";
+    if (isRoot) {
+      mkdirSync(foreign, { mode: 0o700 });
+      chownSync(foreign, 4_321, 4_321);
+    }
+    expect(await restored(foreign)).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(
+        /belongs to user \d+, and this is user \d+; run the command as the user that runs the peer/,
+      ),
+    });
+    if (isRoot) expect(readdirSync(foreign)).toEqual([]);
+    const own = join(cluster.folder, "own");
+    mkdirSync(own, { mode: 0o700 });
+    expect(await restored(own)).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("on a disk without room for it takes none, and nothing is left behind; with room it does", async () => {
+    const folder = join(cluster.folder, "tight");
+    const placed = (missing: number) =>
+      Effect.gen(function* () {
+        const archive = yield* openArchive(file);
+        const free = archive.manifest.facts.bytes + SPARE_BYTES - missing;
+        yield* placeBackup(
+          archive,
+          folder,
+          crypto,
+          () => undefined,
+          async (asked) => {
+            // Not there yet: its disk is that of the folder above it.
+            expect(asked).toBe(cluster.folder);
+            return free;
+          },
+        );
+      }).pipe(Effect.scoped, Effect.either, Effect.runPromise);
+    expect(await placed(1)).toMatchObject({
+      left: {
+        kind: "unusable",
+        message: expect.stringMatching(/its disk has \d+ bytes free, and the peer needs \d+; free the difference/),
+      },
+    });
+    expect(existsSync(folder)).toBe(false);
+    expect(Either.isRight(await placed(0))).toBe(true);
+    expect(existsSync(join(folder, "custody.db"))).toBe(true);
+  });
+});
+
+describe("a peer before the founding", () => {
+  it(
+    "backs up what it has once it is unsealed, which is of no cluster, and is founded from there when it is put back",
+    async () => {
+      const young = await ServerCluster.start(2);
+      try {
+        const early = join(young.folder, "early.tar");
+        expect(await backup(young, early)).toMatchObject({
+          code: 1,
+          stderr: expect.stringContaining("NOT_INITIALIZED"),
+        });
+        await young.initialize(1);
+        expect(await backup(young, early)).toMatchObject({ stderr: expect.stringContaining("SEALED") });
+        expect(existsSync(early)).toBe(false);
+        await young.unseal(1);
+        expect(await backup(young, early)).toMatchObject({ code: 0, stderr: "" });
+        const verified = await runInProcess(["backup", "verify", early], {});
+        expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining("peer 1 of no cluster yet") });
+        const other = await runInProcess(["backup", "verify", early, "--topology", "0".repeat(64)], {});
+        expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining("its topology is not pinned yet") });
+
+        await young.stop(1);
+        rmSync(young.member(1).dataDir, { recursive: true });
+        const args = ["restore", "--from", early, "--config", young.member(1).configFile];
+        expect(await runInProcess(args, {})).toMatchObject({
+          code: 0,
+          stderr: "",
+          stdout: expect.stringContaining("It is from before the founding:"),
+        });
+        await young.run(1, { CUSTODY_BOOTSTRAP_SECRET: bootstrapSecret });
+        await young.unseal(1);
+        await young.initialize(2);
+        await young.unseal(2);
+        await young.ready(1);
+        expect((await young.register(2, registration("alice"))).status).toBe(201);
+        expect(young.halted).toEqual([]);
+      } finally {
+        await young.close();
+      }
+    },
+    patience.timeout,
+  );
+});
