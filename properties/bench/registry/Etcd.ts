@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
+import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { cryptoBackend } from "../../../server/crypto/CryptoBackend.ts";
@@ -89,8 +90,9 @@ const fill = async (url: string, size: number): Promise<void> => {
   }
 };
 
-/** Starts an empty one below a folder and fills it. */
+/** Starts the one below a folder, and fills it where it is new. */
 export const startEtcd = async (folder: string, size: number): Promise<Etcd> => {
+  const mark = join(folder, "etcd-filled");
   const url = `http://127.0.0.1:${await freePort()}`;
   const peerUrl = `http://127.0.0.1:${await freePort()}`;
   const child = spawn(
@@ -116,7 +118,8 @@ export const startEtcd = async (folder: string, size: number): Promise<Etcd> => 
   };
   try {
     await untilServing(url, child);
-    await fill(url, size);
+    if (!existsSync(mark)) await fill(url, size);
+    writeFileSync(mark, "");
   } catch (fault) {
     await stop();
     throw fault;

@@ -37,12 +37,12 @@ interface Calls {
 }
 
 const whole: Calls = {
-  rounds: 10,
+  rounds: 8,
   reads: 250,
-  replacements: 200,
-  warmUp: 300,
-  stormRounds: 4,
-  stormReads: 600,
+  replacements: 250,
+  warmUp: 200,
+  stormRounds: 3,
+  stormReads: 300,
   registrations: 640,
 };
 const few: Calls = {
@@ -54,6 +54,8 @@ const few: Calls = {
   stormReads: 50,
   registrations: 64,
 };
+/** Callers that register during reads: so many that a cluster on two cores is half busy, and saturated. */
+const STORMS = [2, 64];
 const REGISTRATION_ROUNDS = 4;
 const REGISTERING = 64;
 
@@ -155,8 +157,12 @@ const growthFigures = (bySize: BySize): Figures => {
 
 const storming = ["get", "firstPage", "pageOfFew"] as const;
 
-/** Reads at one peer while others register through the writer as fast as they can, and without them, in turn. */
-const measureStorm = async (cluster: FilledCluster, { stormRounds, stormReads }: Calls): Promise<Figures> => {
+/** Reads at one peer while so many callers register through the writer one after the other, and without them, in turn. */
+const measureStorm = async (
+  cluster: FilledCluster,
+  callers: number,
+  { stormRounds, stormReads }: Calls,
+): Promise<Figures> => {
   const [writer] = cluster.peers;
   if (writer === undefined) throw new Error("a cluster has peers");
   const quiet = new Samples();
@@ -167,7 +173,8 @@ const measureStorm = async (cluster: FilledCluster, { stormRounds, stormReads }:
   let registered = 0;
   for (let round = 0; round < stormRounds; round++) {
     await read(quiet);
-    const storm = new Running([...process.execArgv, stormFile, writer.url, cluster.token, String(cluster.size)]);
+    const order = [writer.url, cluster.token, String(cluster.size), String(callers)];
+    const storm = new Running([...process.execArgv, stormFile, ...order]);
     await storm.until((text) => /begun/.exec(text) ?? undefined);
     await read(stormy);
     if ((await storm.stop()) !== 0) throw new Error(storm.text);
@@ -258,7 +265,8 @@ const figuresIn = async (
     figures["largestOverSmallest"] = growthFigures(answers);
     for (const [{ size }, samples] of etcds)
       figures[`etcdOf${size}`] = answerFigures(samples, Object.keys(etcdQuestions));
-    for (const cluster of clusters) figures[`stormOn${cluster.size}`] = await measureStorm(cluster, calls);
+    const largest = clusters.at(-1) ?? smallest;
+    for (const callers of STORMS) figures[`stormOf${callers}Callers`] = await measureStorm(largest, callers, calls);
     figures["registrations"] = await measureIndexRows(smallest, calls);
     return figures;
   } finally {
