@@ -24,7 +24,7 @@ const drawn = (bytes: Buffer, at: number, below: number): number => bytes.readUI
 /** Numbers are registered out of order, as refs are; neighbours stay near each other on the disk. */
 const BLOCK = 4096;
 const STRIDE = 2731;
-/** The number that is registered at this place. */
+/** The number that is registered at this place; of the last numbers, in part of a block, each at its own. */
 export const placed = (place: number, count: number): number => {
   const from = place - (place % BLOCK);
   return from + BLOCK > count ? place : from + (((place % BLOCK) * STRIDE) % BLOCK);

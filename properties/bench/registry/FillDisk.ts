@@ -1,6 +1,6 @@
 /**
  * Fills the disk of a stopped peer with approvers in large transactions, by the core's own changes under the runtime's
- * own seals, so that the peer unseals it like one that it filled itself. Arguments: the folder of a development
+ * own seals, so that the peer unseals it like one that it filled itself. A disk filled in part is filled up. Arguments: the folder of a development
  * cluster, the peer's id, how many.
  */
 import { randomBytes } from "node:crypto";
@@ -26,7 +26,7 @@ import { approverOf, placed } from "./Approvers.ts";
  * Approvers of one transaction, as of a peer that many callers register at. Were there many more, a few signatures
  * would cover the registry, and reads would find them verified.
  */
-const BATCH = 16;
+const BATCH = 64;
 
 const [root = "", peer = "0", total = "0"] = process.argv.slice(2);
 const folder = devFolder(root).peer(Number(peer));
@@ -82,7 +82,7 @@ store.useKey(keys.integrity);
 const context = contextOf(store);
 let state = boot(store, crypto, commands, 0);
 let flush = Promise.resolve();
-for (let from = 0; from < count; from += BATCH) {
+for (let from = state.registry.approvers; from < count; from += BATCH) {
   const step = new Step(state, context);
   for (let place = from; place < Math.min(from + BATCH, count); place++)
     insertApprover(step, approverOf(crypto, placed(place, count)));
