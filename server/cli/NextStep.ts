@@ -2,7 +2,7 @@
 
 const steps: ReadonlyArray<readonly [reason: RegExp, step: string]> = [
   [/^it does not answer$/, "start it; where it runs, custody doctor --config on both machines tries the way"],
-  [/^it is there and answers too slowly$/, "look at its load, its disk and the network"],
+  [/^it is there and answers too slowly$/, "ask it for its own status; look at its load, its disk and the network"],
   [/^(?:it is sealed|it is blank)$/, "unseal it (custody unseal)"],
   [/^(?:its records are being verified|it is verifying)$/, "wait; custody status shows how far it is"],
   [/^it is not initialized$/, "custody init at it"],

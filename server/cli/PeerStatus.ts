@@ -94,7 +94,9 @@ const withFounding = ({ reason, next }: Standing, faults: ReadonlyArray<{ readon
     ? { reason, next }
     : {
         reason: [reason, ...faults.map((each) => each.reason)].join("; "),
-        next: "correct it at that peer, and restart it",
+        next: faults.some((each) => each.reason.includes("wiped"))
+          ? "put the backup of the peer that was wiped back (custody restore --from)"
+          : "correct it at that peer, and restart it",
       };
 
 const OTHER_FORM = "it answered in a form this version does not know; compare the versions of command and peer";
