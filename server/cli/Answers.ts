@@ -61,6 +61,15 @@ const AuditAnswer = Schema.Struct({
 });
 export type AuditPage = typeof AuditAnswer.Type;
 
+/** Metadata as it came: copied into a new object, a pair whose key is `__proto__` would be lost. */
+const Pairs = Schema.declare(
+  (value): value is Readonly<Record<string, string>> =>
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((each) => typeof each === "string"),
+);
+
 const ListAnswer = Schema.Struct({
   items: Schema.Array(
     Schema.Struct(
@@ -70,7 +79,7 @@ const ListAnswer = Schema.Struct({
           { type: Schema.String, algorithm: Schema.String },
           { key: Schema.String, value: Schema.Unknown },
         ),
-        metadata: Schema.Record({ key: Schema.String, value: Schema.String }),
+        metadata: Pairs,
         metadataRevision: Schema.Int,
         updatedAt: Schema.Int.pipe(Schema.between(0, 8.64e15)),
       },
@@ -86,7 +95,7 @@ const RecordAnswer = Schema.Struct({ ref: Schema.String });
 /** A record, as far as its metadata goes. */
 const MetadataAnswer = Schema.Struct({
   ref: Schema.String,
-  metadata: Schema.Record({ key: Schema.String, value: Schema.String }),
+  metadata: Pairs,
   metadataRevision: Schema.Int.pipe(Schema.positive()),
 });
 export type MetadataAnswer = typeof MetadataAnswer.Type;
