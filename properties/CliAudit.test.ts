@@ -132,6 +132,13 @@ describe("custody audit verify", () => {
     expect(stderr).toContain(fault);
   });
 
+  it("refuses files without any event, from which nothing follows", async () => {
+    const { code, stdout, stderr } = await verify(saved(""), saved(""));
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("the audit does not hold: there is no event");
+    expect((await verify(saved(""), "--after", place(COUNT))).code).toBe(0);
+  });
+
   it("refuses a file without its end where that is told", async () => {
     const cut = saved(events.slice(0, 5));
     expect((await verify(cut)).code).toBe(0);

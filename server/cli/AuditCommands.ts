@@ -187,6 +187,7 @@ const verify = Command.make(
       }
       if (live) yield* verifyLive(yield* serviceOf(settings, process.env), chain);
       const { last, events, repeated, peerId, integrityKeyVersions } = chain;
+      if (last.seq === 0) return yield* broken("there is no event, and no audit is without one");
       if (end !== undefined && placeText(end) !== placeText(last))
         return yield* broken(`it ends with ${placeText(last)}, and not with what --until says`);
       const value = { peerId, events, repeated, last: placeText(last), integrityKeyVersions };
