@@ -165,6 +165,12 @@ describe("a folder", () => {
     expect([folder, join(folder, "custody.db")].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
     expect(readdirSync(folder).toSorted()).toEqual(["custody.db", "custody.initialized", "custody.lock"]);
     expect((await restore("--data", folder)).stderr).toContain("holds custody.db already");
+    // What a peer keeps beside it stays.
+    rmSync(join(folder, "custody.db"));
+    for (const name of ["operators.log", "token-keys.json", "audit-sinks.json"])
+      writeFileSync(join(folder, name), name, { mode: 0o600 });
+    expect(await restore("--data", folder)).toMatchObject({ code: 0, stderr: "" });
+    expect(readFileSync(join(folder, "audit-sinks.json"), "utf8")).toBe("audit-sinks.json");
   });
 });
 

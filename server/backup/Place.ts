@@ -15,7 +15,14 @@ import { type Tell, unpack } from "./Unpack.ts";
 
 const UNFINISHED = "custody.db.restoring";
 /** What may be in a folder whose database is gone; of these only the unfinished copy is touched. */
-const left = new Set(["custody.initialized", "custody.lock", "operators.log", "token-keys.json", UNFINISHED]);
+const left = new Set([
+  "custody.initialized",
+  "custody.lock",
+  "operators.log",
+  "token-keys.json",
+  "audit-sinks.json",
+  UNFINISHED,
+]);
 
 const refused = (directory: string, what: string): BackupFault =>
   new BackupFault({ kind: "unusable", message: `${directory}: ${what}` });
