@@ -98,6 +98,16 @@ describe("a listener for metrics", () => {
   });
 });
 
+describe("the file of an audit sink", () => {
+  it("is none of the data directory, however it is written", async () => {
+    const at = (path: string): string => `${least}audit: {sinks: {file: {path: "${path}"}}}\n`;
+    for (const path of ["data/custody.db", "./x/../data/audit.jsonl", "data/log/audit.jsonl"])
+      expect(await problems(at(path))).toEqual([expect.stringMatching(/^audit\.sinks\.file\.path: is in the data/)]);
+    for (const path of ["audit.jsonl", "data.jsonl", "data/../audit.jsonl"])
+      expect((await accepted(at(path))).audit.sinks.file?.path).toMatch(/(audit|data)\.jsonl$/);
+  });
+});
+
 describe("all problems are named at once", () => {
   it("with the key's path, what is wrong and what to do", async () => {
     const text = `

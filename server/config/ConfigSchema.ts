@@ -2,6 +2,7 @@
  * All settings that the configuration file of a peer may have. Keys are written with hyphens in the file; the names to
  * the left are those of the program.
  */
+import { sep } from "node:path";
 import { Schema } from "effect";
 import { Limits } from "../../core/base/Limits.ts";
 import { commands } from "../../core/commands/Commands.ts";
@@ -321,6 +322,17 @@ const ownFaults = ({ peer: { id }, peerHttp, cluster: { peers } }: Sections): Re
     ];
   });
 
+/** A sink cuts its file and renames it: no file of the peer itself may be one. */
+const sinkFaults = ({ peer: { dataDir }, audit: { sinks } }: Sections): ReadonlyArray<Schema.FilterIssue> =>
+  sinks.file !== undefined && sinks.file.path.startsWith(`${dataDir}${sep}`)
+    ? [
+        {
+          path: ["audit", "sinks", "file", "path"],
+          message: "is in the data directory, which has no files but the peer's own; name a file elsewhere",
+        },
+      ]
+    : [];
+
 /**
  * The schema of the configuration file.
  *
@@ -328,7 +340,12 @@ const ownFaults = ({ peer: { id }, peerHttp, cluster: { peers } }: Sections): Re
  */
 export const configSchema = (directory: string) =>
   sections(directory).pipe(
-    Schema.filter((config) => [...developmentFaults(config), ...portFaults(config), ...ownFaults(config)]),
+    Schema.filter((config) => [
+      ...developmentFaults(config),
+      ...portFaults(config),
+      ...ownFaults(config),
+      ...sinkFaults(config),
+    ]),
   );
 
 /** The configuration of one peer: defaults filled in, paths absolute, durations in milliseconds, sizes in bytes. */
