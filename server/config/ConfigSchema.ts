@@ -90,12 +90,15 @@ const metrics = (directory: string) =>
     ),
   );
 
+const signals = ["traces", "metrics"] as const;
+
 /** Traces and metrics over OTLP/HTTP, for a collector beside the scraper or instead of one. */
 const telemetry = (directory: string) =>
   Schema.Struct({
     otlpEndpoint: Schema.propertySignature(CollectorUrl).pipe(Schema.fromKey("otlp-endpoint")),
     inClear: withDefault(Flag, false).pipe(Schema.fromKey("in-clear")),
     headersFile: Schema.optionalWith(filePath(directory), { exact: true }).pipe(Schema.fromKey("headers-file")),
+    signals: withDefault(distinctList(oneOf(...signals), 1, signals.length), signals),
     samplingRatio: withDefault(Ratio, 1).pipe(Schema.fromKey("sampling-ratio")),
     exportIntervalMillis: withDefault(duration(1000, hourMillis, "1s to 1h"), 10_000).pipe(
       Schema.fromKey("export-interval"),

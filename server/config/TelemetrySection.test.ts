@@ -8,21 +8,28 @@ const telemetry = (yaml: string): string => `${least}telemetry: ${yaml}\n`;
 describe("the section for telemetry", () => {
   it("is off by default, and on with an address alone", async () => {
     expect((await accepted(least)).telemetry).toBeUndefined();
-    const defaults = { inClear: false, samplingRatio: 1, exportIntervalMillis: 10_000 };
+    const defaults = { inClear: false, signals: ["traces", "metrics"], samplingRatio: 1, exportIntervalMillis: 10_000 };
     expect((await accepted(telemetry('{otlp-endpoint: "https://otel.example/base/"}'))).telemetry).toEqual({
       otlpEndpoint: "https://otel.example/base",
       ...defaults,
     });
-    const env = { CUSTODY_TELEMETRY_OTLP_ENDPOINT: "http://127.0.0.1:4318", CUSTODY_TELEMETRY_SAMPLING_RATIO: "0.25" };
+    const env = {
+      CUSTODY_TELEMETRY_OTLP_ENDPOINT: "http://127.0.0.1:4318",
+      CUSTODY_TELEMETRY_SAMPLING_RATIO: "0.25",
+      CUSTODY_TELEMETRY_SIGNALS: "traces",
+    };
     expect((await accepted(least, env)).telemetry).toEqual({
       otlpEndpoint: "http://127.0.0.1:4318",
       ...defaults,
+      signals: ["traces"],
       samplingRatio: 0.25,
     });
-    const all = '{otlp-endpoint: "https://o", headers-file: h, sampling-ratio: 0, export-interval: 1h, in-clear: true}';
+    const all =
+      '{otlp-endpoint: "https://o", headers-file: h, signals: [metrics], sampling-ratio: 0, export-interval: 1h, in-clear: true}';
     expect((await accepted(telemetry(all))).telemetry).toEqual({
       otlpEndpoint: "https://o",
       headersFile: `${folder}/h`,
+      signals: ["metrics"],
       samplingRatio: 0,
       exportIntervalMillis: 3_600_000,
       inClear: true,
@@ -65,8 +72,16 @@ describe("the section for telemetry", () => {
       "telemetry.export-interval: must be a duration from 1s to 1h, such as 250ms, 10s, 5m, 24h or 7d; write a number and a unit",
     ],
     [
+      '{otlp-endpoint: "https://o", signals: []}',
+      "telemetry.signals: must be a list of 1 to 2 different entries; write it as a list and remove repetitions",
+    ],
+    [
+      '{otlp-endpoint: "https://o", signals: [logs]}',
+      "telemetry.signals.0: must be one of traces, metrics; write one of them",
+    ],
+    [
       '{otlp-endpoint: "https://o", headers: {authorization: hunter2}}',
-      "telemetry.headers: unknown key; remove it or use one of otlp-endpoint, in-clear, headers-file, sampling-ratio, export-interval",
+      "telemetry.headers: unknown key; remove it or use one of otlp-endpoint, in-clear, headers-file, signals, sampling-ratio, export-interval",
     ],
   ])("%s is refused by name", async (yaml, problem) => {
     expect(await problems(telemetry(yaml))).toEqual([problem]);

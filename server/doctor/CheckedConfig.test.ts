@@ -108,6 +108,18 @@ describe("a configuration whose files hold", () => {
 });
 
 describe("a configuration whose files do not hold", () => {
+  it("is refused with a collector's header fields that cannot be sent, and not with good ones", async () => {
+    const more = 'telemetry: {otlp-endpoint: "https://otel.example", headers-file: otel.headers}';
+    put("otel.headers", "Authorization: Bearer hunter2\n");
+    expect(await problems({ more })).toEqual([]);
+    put("otel.headers", "hunter2\n");
+    expect(await problems({ more })).toEqual([
+      expect.stringMatching(/^telemetry\.headers-file: .*otel\.headers has no header field in line 1/),
+    ]);
+    put("otel.headers", "Authorization: Bearer hunter2\n", 0o644);
+    expect(await problems({ more })).toEqual([expect.stringContaining("every user may open it")]);
+  });
+
   it("is refused with every problem at once, by its key", async () => {
     put("open.secret", secret, 0o644);
     const found = await problems({

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { issue } from "../../properties/http/Certificates.ts";
 import { freePort } from "../../properties/http/ServerCluster.ts";
 import { type Manner, OtlpCollector } from "../../properties/http/OtlpCollector.ts";
 import { collectorAt } from "./Collector.ts";
@@ -9,6 +11,11 @@ import { collectorAt } from "./Collector.ts";
 const folder = mkdtempSync(join(tmpdir(), "custody-collector-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const headersFile = join(folder, "headers");
+
+const unreachable = (code: string) => ({
+  _tag: "Failed",
+  reason: `it cannot be reached (${code}); check address and certificate`,
+});
 
 let collector: OtlpCollector;
 let closing: AbortController;
@@ -63,14 +70,33 @@ describe("a collector", () => {
   });
 
   it("has failed when it answers nonsense, in no time or not at all", async () => {
-    expect((await sender("garbage")("traces", "{}"))._tag).toBe("Failed");
+    expect(await sender("garbage")("traces", "{}")).toEqual(unreachable("HPE_INVALID_CONSTANT"));
     expect(await sender("hang", 50)("traces", "{}")).toEqual({
       _tag: "Failed",
-      reason: "it gives no answer within 50 ms; check address and certificate",
+      reason: "it does not answer within 50 ms",
     });
     const endpoint = `http://127.0.0.1:${await freePort()}`;
     const nobody = collectorAt({ endpoint, headersFile: undefined, closing: closing.signal });
-    expect((await nobody("traces", "{}"))._tag).toBe("Failed");
+    expect(await nobody("traces", "{}")).toEqual(unreachable("ECONNREFUSED"));
+  });
+
+  it("is believed only with a certificate that this machine trusts", async () => {
+    const own = issue("collector", undefined);
+    let asked = 0;
+    const server = createServer({ cert: own.pem, key: own.key.export({ type: "pkcs8", format: "pem" }) }, () => {
+      asked += 1;
+    });
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const endpoint = `https://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+    const send = collectorAt({ endpoint, headersFile: undefined, closing: closing.signal });
+    const delivery = await send("traces", "{}");
+    expect(delivery).toMatchObject({
+      _tag: "Failed",
+      reason: expect.stringMatching(/\([A-Z_]*(CERT|SIGNATURE)[A-Z_]*\)/),
+    });
+    expect(asked).toBe(0);
+    await new Promise((resolve) => void server.close(resolve));
   });
 
   it("may answer without end: nobody reads it", async () => {

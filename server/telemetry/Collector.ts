@@ -17,6 +17,7 @@ export type Send = (signal: Signal, body: string) => Promise<Delivery>;
 
 /** From the first attempt to connect to the header of the answer. */
 const ANSWER_MILLIS = 10_000;
+const ENDED = "this peer ends";
 const MOST_HEADER_BYTES = 16 * 1024;
 
 /** What the protocol has sent again (OTLP 1, "Failures"). */
@@ -32,13 +33,17 @@ export interface CollectorOptions {
   readonly answerMillis?: number;
 }
 
-/** The status of the answer, whose body is not read; undefined where none came. The connection is over then. */
-const statusOf = (
+/** Why there is no answer: the name that Node or its TLS gives the fault, which is nothing the other side chose. */
+const faultOf = ({ code = "" }: NodeJS.ErrnoException): string =>
+  `it cannot be reached (${/^[A-Z0-9_]{1,64}$/.test(code) ? code : "unknown reason"}); check address and certificate`;
+
+/** The status of the answer, whose body is not read, or why there is none. The connection is over then. */
+const answerOf = (
   url: string,
   headers: CollectorHeaders,
   body: string,
   { closing, answerMillis = ANSWER_MILLIS }: CollectorOptions,
-): Promise<number | undefined> =>
+): Promise<number | string> =>
   new Promise((resolve) => {
     const send = url.startsWith("https:") ? httpsRequest : httpRequest;
     const request = send(url, {
@@ -48,18 +53,17 @@ const statusOf = (
       maxHeaderSize: MOST_HEADER_BYTES,
       headers: { ...headers, "content-type": "application/json", "content-length": Buffer.byteLength(body) },
     });
-    const end = (status?: number): void => {
+    const end = (answer: number | string): void => {
       clearTimeout(timer);
       closing.removeEventListener("abort", giveUp);
       request.destroy();
-      resolve(status);
+      resolve(answer);
     };
-    const giveUp = (): void => end();
-    const timer = setTimeout(giveUp, answerMillis);
+    const giveUp = (): void => end(ENDED);
+    const timer = setTimeout(() => end(`it does not answer within ${answerMillis} ms`), answerMillis);
     closing.addEventListener("abort", giveUp, { once: true });
-    request.on("response", ({ statusCode }) => end(statusCode));
-    // Why it failed names hosts and addresses; the advice for an operator is the same for all.
-    request.on("error", giveUp);
+    request.on("response", ({ statusCode = 0 }) => end(statusCode));
+    request.on("error", (fault) => end(faultOf(fault)));
     request.end(body);
   });
 
@@ -67,16 +71,13 @@ const statusOf = (
 export const collectorAt =
   (options: CollectorOptions): Send =>
   async (signal, body) => {
-    const { endpoint, headersFile, closing, answerMillis = ANSWER_MILLIS } = options;
+    const { endpoint, headersFile, closing } = options;
     const headers = await Effect.runPromise(Effect.either(loadCollectorHeaders(headersFile)));
     if (Either.isLeft(headers)) return { _tag: "Failed", reason: headers.left.message };
-    if (closing.aborted) return { _tag: "Failed", reason: "this peer ends" };
-    const status = await statusOf(`${endpoint}/v1/${signal}`, headers.right, body, options);
-    if (status === undefined) {
-      const reason = `it gives no answer within ${answerMillis} ms; check address and certificate`;
-      return { _tag: "Failed", reason };
-    }
-    if (status >= 200 && status < 300) return { _tag: "Taken" };
-    const reason = `it answers ${status}`;
-    return passing.has(status) ? { _tag: "Failed", reason } : { _tag: "Refused", reason };
+    if (closing.aborted) return { _tag: "Failed", reason: ENDED };
+    const answer = await answerOf(`${endpoint}/v1/${signal}`, headers.right, body, options);
+    if (typeof answer === "string") return { _tag: "Failed", reason: answer };
+    if (answer >= 200 && answer < 300) return { _tag: "Taken" };
+    const reason = `it answers ${answer}`;
+    return passing.has(answer) ? { _tag: "Failed", reason } : { _tag: "Refused", reason };
   };

@@ -27,7 +27,13 @@ beforeEach(async () => {
 afterEach(() => collector.close());
 
 const open = (more: Partial<Config["telemetry"]> | undefined) => {
-  const defaults = { otlpEndpoint: collector.url, inClear: false, samplingRatio: 1, exportIntervalMillis: 3_600_000 };
+  const defaults = {
+    otlpEndpoint: collector.url,
+    inClear: false,
+    signals: ["traces", "metrics"] as const,
+    samplingRatio: 1,
+    exportIntervalMillis: 3_600_000,
+  };
   const ports = {
     version: "0.1.0",
     self: () => 2,
@@ -80,7 +86,7 @@ describe("telemetry", () => {
   it("sends at the end what is left, and then no more", async () => {
     const telemetry = await opened({});
     telemetry?.measureWith(() => Promise.resolve([]));
-    telemetry?.traces.exchange(exchange);
+    telemetry?.traces?.exchange(exchange);
     expect(collector.bodies).toEqual([]);
     await close();
     expect(collector.bodies.map(({ path }) => path)).toEqual(["/v1/traces", "/v1/metrics"]);
@@ -96,9 +102,21 @@ describe("telemetry", () => {
     expect(lines).toEqual([]);
   });
 
+  it("sends only what is asked for", async () => {
+    const metricsOnly = await opened({ signals: ["metrics"] });
+    metricsOnly?.measureWith(() => Promise.resolve([]));
+    expect(metricsOnly?.traces).toBeUndefined();
+    const tracesOnly = await opened({ signals: ["traces"] });
+    tracesOnly?.measureWith(() => Promise.reject(new Error("never asked")));
+    tracesOnly?.traces?.exchange(exchange);
+    await close();
+    expect(collector.bodies.map(({ path }) => path)).toEqual(["/v1/traces", "/v1/metrics"]);
+    expect(lines).toEqual([]);
+  });
+
   it("marks a fault of this peer as one", async () => {
     const telemetry = await opened({});
-    telemetry?.traces.exchange({ ...exchange, status: 503, code: "SEALED" });
+    telemetry?.traces?.exchange({ ...exchange, status: 503, code: "SEALED" });
     await close();
     expect(collector.spans[0]?.status).toEqual({ code: 2 });
   });
@@ -107,8 +125,8 @@ describe("telemetry", () => {
     const telemetry = await opened({ samplingRatio: 0 });
     const consumed = vi.fn();
     const arrived = { from: 3, message: { _tag: "Outcome", requestId: "a" } } as never;
-    telemetry?.traces.exchange({ ...exchange, request: "2/a" });
-    expect(telemetry?.traces.delivery(2, arrived, consumed)).toBe(consumed);
+    telemetry?.traces?.exchange({ ...exchange, request: "2/a" });
+    expect(telemetry?.traces?.delivery(2, arrived, consumed)).toBe(consumed);
     await close();
     expect(collector.spans).toEqual([]);
   });
@@ -117,7 +135,7 @@ describe("telemetry", () => {
     collector.manner = "hang";
     const telemetry = await opened({});
     const count = vi.spyOn(metrics, "count");
-    telemetry?.traces.exchange(exchange);
+    telemetry?.traces?.exchange(exchange);
     await close();
     expect(collector.bodies).toHaveLength(1);
     expect(count).toHaveBeenCalledWith("custody_spans_dropped_total", "stopped");

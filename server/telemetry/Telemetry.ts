@@ -25,8 +25,9 @@ interface TelemetryPorts {
 }
 
 export interface Telemetry {
-  readonly traces: Traces;
-  /** Exports metrics from now on. */
+  /** Undefined where only metrics are asked for. */
+  readonly traces: Traces | undefined;
+  /** Exports metrics from now on, where they are asked for. */
   readonly measureWith: (measure: Measure) => void;
 }
 
@@ -51,7 +52,7 @@ export const openTelemetry = (
 ): Effect.Effect<Telemetry | undefined, ConfigError, Scope> =>
   Effect.gen(function* () {
     if (settings === undefined) return undefined;
-    const { otlpEndpoint: endpoint, headersFile, samplingRatio: ratio, exportIntervalMillis } = settings;
+    const { otlpEndpoint: endpoint, headersFile, signals, samplingRatio: ratio, exportIntervalMillis } = settings;
     yield* loadCollectorHeaders(headersFile);
     const closing = new AbortController();
     const resource = () => {
@@ -76,7 +77,7 @@ export const openTelemetry = (
         }),
     );
     return {
-      traces: new Traces({ push, ratio, now, elapsedMillis }),
-      measureWith: (measure) => exporter.measureWith(measure),
+      traces: signals.includes("traces") ? new Traces({ push, ratio, now, elapsedMillis }) : undefined,
+      measureWith: (measure) => (signals.includes("metrics") ? exporter.measureWith(measure) : undefined),
     };
   });

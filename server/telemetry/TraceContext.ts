@@ -2,7 +2,7 @@
  * Where a span belongs. A request that goes from peer to peer has a name in every message about it, and its trace is
  * named after that: all peers find the same trace and the same root, and nothing is added to what is sent or signed.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 
 /** Of W3C Trace Context: 16 and 8 bytes, in lower-case hexadecimal. */
 export interface SpanContext {
@@ -13,17 +13,14 @@ export interface SpanContext {
 const TRACE_BYTES = 16;
 const SPAN_BYTES = 8;
 
-const derived = (what: "trace" | "root", name: string, bytes: number): string =>
-  createHash("sha256")
-    .update(`custody ${what}\n${name}`)
-    .digest("hex")
-    .slice(0, 2 * bytes);
-
 /** The root of a request's trace, which is the span of its HTTP exchange at the entry peer. */
-export const rootOf = (name: string): SpanContext => ({
-  traceId: derived("trace", name, TRACE_BYTES),
-  spanId: derived("root", name, SPAN_BYTES),
-});
+export const rootOf = (name: string): SpanContext => {
+  const digest = hash("sha256", `custody trace\n${name}`, "hex");
+  return {
+    traceId: digest.slice(0, 2 * TRACE_BYTES),
+    spanId: digest.slice(2 * TRACE_BYTES, 2 * (TRACE_BYTES + SPAN_BYTES)),
+  };
+};
 
 export const freshSpanId = (): string => randomBytes(SPAN_BYTES).toString("hex");
 

@@ -5,7 +5,7 @@ import { requestKey } from "../../core/protocol/Forward.ts";
 import type { Opened } from "../../runtime/EnvelopeCodec.ts";
 import { requestsIn } from "../peer/RequestTrail.ts";
 import type { Attributes, Span } from "./Span.ts";
-import { callersSpan, freshRoot, freshSpanId, isSampled, rootOf } from "./TraceContext.ts";
+import { callersSpan, freshRoot, freshSpanId, isSampled, rootOf, type SpanContext } from "./TraceContext.ts";
 
 interface TracesPorts {
   /** Takes a span in or drops it; never throws. */
@@ -34,6 +34,13 @@ export interface Exchange {
 }
 
 type Timed = Pick<Span, "startedAt" | "endedAt">;
+
+/** A request whose trace is recorded. */
+interface Recorded {
+  /** `ENTRY/NAME`. */
+  readonly name: string;
+  readonly root: SpanContext;
+}
 
 type Stage = readonly [request: string, stage: "prepare" | "commit"];
 
@@ -90,7 +97,7 @@ export class Traces {
    * @returns what to call instead
    */
   delivery(to: PeerId, { from, message }: Pick<Opened, "from" | "message">, consumed: () => void): () => void {
-    const requests = this.#sampled(requestsIn(message, to));
+    const requests = requestsIn(message, to).flatMap((request) => this.#sampled(request));
     if (requests.length === 0) return consumed;
     const startedAt = this.#ports.elapsedMillis();
     return () => {
@@ -107,29 +114,26 @@ export class Traces {
   /** A transaction has been flushed just now. */
   flushed(millis: number, writes: ReadonlyArray<Write>): void {
     const time = this.#lasting(millis);
-    for (const [request, stage] of stagesIn(writes))
-      if (this.#isSampled(request))
+    for (const [name, stage] of stagesIn(writes))
+      for (const request of this.#sampled(name))
         this.#below(request, `flush ${stage}`, "internal", time, { "custody.stage": stage });
   }
 
-  #isSampled(request: string): boolean {
-    return isSampled(rootOf(request).traceId, this.#ports.ratio);
+  /** The request, if its trace is recorded. */
+  #sampled(name: string): ReadonlyArray<Recorded> {
+    const root = rootOf(name);
+    return isSampled(root.traceId, this.#ports.ratio) ? [{ name, root }] : [];
   }
 
-  #sampled(requests: ReadonlyArray<string>): ReadonlyArray<string> {
-    return requests.filter((request) => this.#isSampled(request));
-  }
-
-  #below(request: string, name: string, kind: Span["kind"], time: Timed, attributes: Attributes): void {
-    const { traceId, spanId: parentSpanId } = rootOf(request);
+  #below({ name: request, root }: Recorded, name: string, kind: Span["kind"], time: Timed, own: Attributes): void {
     this.#ports.push({
-      traceId,
+      traceId: root.traceId,
       spanId: freshSpanId(),
-      parentSpanId,
+      parentSpanId: root.spanId,
       name,
       kind,
       ...time,
-      attributes: { ...attributes, "custody.request": request },
+      attributes: { ...own, "custody.request": request },
     });
   }
 }
