@@ -10,19 +10,21 @@ const WARMING_MILLIS = 30_000;
 /** A shorter time than this, and fewer samples, tell nothing. */
 const LEAST_MILLIS = 60_000;
 const LEAST_SAMPLES = 8;
-/** By so much may what is held grow: see docs/chaos.md. */
-const MOST_USED = 16 * MIB;
-const MOST_RESIDENT = 96 * MIB;
+/**
+ * What is held grows until bounded caches are full: verified signatures, elements of the registry root, hashes of the
+ * audit, each in two generations (runtime/RecentMap.ts), some 16 MiB in all; code that is compiled late, some 8 MiB; and
+ * 16 bytes for a stored row (runtime/KnownRows.ts).
+ */
+const MOST_USED = 32 * MIB;
+/** Beside that, what allocators keep of pages of SQLite and of many large bodies at once. */
+const MOST_RESIDENT = 192 * MIB;
 
-/** What one process used, from its warm-up to its end: medians of the first and the last quarter of the samples, in bytes. */
+/** What one process used at least, in the first and in the last quarter of its time once it was warm; in bytes. */
 export interface MemoryCourse {
   readonly seconds: number;
   readonly used: readonly [early: number, late: number];
   readonly resident: readonly [early: number, late: number];
 }
-
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 
 /** Undefined where the process did not live for long enough. */
 export const courseOf = (samples: ReadonlyArray<MemorySample>): MemoryCourse | undefined => {
@@ -31,8 +33,8 @@ export const courseOf = (samples: ReadonlyArray<MemorySample>): MemoryCourse | u
   if (millis < LEAST_MILLIS || warm.length < LEAST_SAMPLES) return undefined;
   const part = Math.floor(warm.length / 4);
   const ends = (of: (sample: MemorySample) => number): readonly [number, number] => [
-    median(warm.slice(0, part).map(of)),
-    median(warm.slice(-part).map(of)),
+    Math.min(...warm.slice(0, part).map(of)),
+    Math.min(...warm.slice(-part).map(of)),
   ];
   return {
     seconds: Math.round(millis / 1000),
