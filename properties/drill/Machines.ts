@@ -18,7 +18,7 @@ const TOTAL = 3;
 const HOST = "127.0.0.1";
 const SECRET = { mode: 0o600 };
 
-export const operatorPermissions = ["service.system.*", "service.control.system", "service.approvers.*"];
+const permissions = ["service.system.*", "service.control.system", "service.approvers.*", "service.audit.read"];
 
 interface Machine {
   readonly id: number;
@@ -32,6 +32,7 @@ interface Machine {
 }
 
 interface Detail {
+  readonly incarnation: number;
   readonly approvers: number;
   readonly outbox: number;
   readonly uncommitted: number;
@@ -65,7 +66,7 @@ export class Machines {
     mkdirSync(folder, { recursive: true });
     await mustRun(["sh", join(package_, "deploy/make-tls.sh"), "tls", HOST], { cwd: folder });
     const issuer = join(folder, "issuer");
-    const token = await (await openIssuer(issuer))(operatorPermissions);
+    const token = await (await openIssuer(issuer))(permissions);
     const ports = await Effect.runPromise(freePorts(2 * TOTAL));
     const httpPort = (id: number): number => ports[id - 1] ?? 0;
     const peerPort = (id: number): number => ports[TOTAL + id - 1] ?? 0;
@@ -102,6 +103,16 @@ export class Machines {
     const machine = this.#machines.find((each) => each.id === id);
     if (machine === undefined) throw new Failed(`there is no machine ${id}`);
     return machine;
+  }
+
+  /** What its process has printed since its last start. */
+  saidBy(id: number): string {
+    return this.of(id).process?.text ?? "";
+  }
+
+  /** Writes a secret file of the same content on every machine. */
+  share(name: string, content: Uint8Array): void {
+    for (const { folder } of this.#machines) writeFileSync(join(folder, name), content, SECRET);
   }
 
   /** Starts a peer from an installation, and waits until it serves. */

@@ -33,15 +33,18 @@ const PATIENCE_MILLIS = 120_000;
 
 const alive = new Set<ChildProcess>();
 
-/** Ends every program that still runs, with all that it has started. */
+const signalGroup = ({ pid }: ChildProcess, name: NodeJS.Signals): void => {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, name);
+  } catch {
+    // All of it has just ended by itself.
+  }
+};
+
+/** Asks every program that still runs to end, and all that it has started. */
 export const endAll = (): void => {
-  for (const { pid } of alive)
-    if (pid !== undefined)
-      try {
-        process.kill(-pid, "SIGKILL");
-      } catch {
-        // It has just ended by itself.
-      }
+  for (const child of alive) signalGroup(child, "SIGTERM");
 };
 
 /** The environment of this process without what npm and shells set for other commands of ours. */
@@ -86,6 +89,11 @@ export class Program {
 
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);
+  }
+
+  /** The same to all that it has started too. */
+  signalAll(name: NodeJS.Signals): void {
+    signalGroup(this.#child, name);
   }
 
   /** Resolves when it has ended and all that it printed is here. Rejects with {@link Failed} where it does not end. */

@@ -1,0 +1,60 @@
+/** docs/cli.md, on the peers of docs/operations.md. */
+import { randomInt } from "node:crypto";
+import type { Page } from "../Documented.ts";
+import type { OperatorsWorld } from "./Operations.ts";
+
+type W = OperatorsWorld;
+
+const anyCommand = (words: string) => ({
+  run: (command: string) => command.replace("COMMAND", words),
+  because: "COMMAND is one of them",
+});
+
+export const cli: Page<W> = {
+  file: "docs/cli.md",
+  entries: [
+    { of: "custody COMMAND --help", as: anyCommand("approvers register"), prints: /custody approvers register/ },
+    {
+      of: "npm run -s custody -- COMMAND",
+      as: {
+        run: (command, { checkout }) =>
+          command.replace("npm run", `npm --prefix ${checkout} run`).replace("COMMAND", "--version"),
+        because: "COMMAND is --version, from another folder",
+      },
+      prints: /^\d+\.\d+\.\d+$/m,
+    },
+    { of: "npx custody COMMAND", as: anyCommand("policies --help"), prints: /Check policies/ },
+    { of: "openssl genpkey -algorithm ed25519" },
+    { of: "openssl pkey -in alice.key" },
+    {
+      of: "custody approvers register --id alice",
+      prints: /^Registered: alice@sha256:/m,
+      after: async ({ sandbox }, printed) => {
+        await sandbox.run(`ref=${/^Registered: (\S+)$/m.exec(printed)?.[1]}`);
+      },
+    },
+    { of: 'custody approvers metadata set "$ref"', prints: /treasury/ },
+    {
+      of: "custody policies check",
+      before: async ({ sandbox }) => {
+        const policy = '{"fourEye":{"mode":"STRICT","m":1,"n":1,"keys":[{"ref":"%s"}]}}';
+        await sandbox.run(`printf '${policy}' "$ref" > policy.json`);
+      },
+      as: { run: (command) => `${command} policy.json`, because: "the policy pins alice" },
+    },
+    { of: "custody approvers invite --id alice", prints: /https:\/\/custody\.example\.com\/enroll#\S{40,}/ },
+    {
+      of: "custody dev [--peers 3]",
+      as: {
+        run: (command) =>
+          command
+            .replaceAll(/[[\]]/g, "")
+            .replace("7300", String(randomInt(33_000, 40_000)))
+            .replace("FILE", "ready.json"),
+        because: "the brackets mean that each may be left out; other ports are free",
+      },
+      beside: /"peers":\s*\[/,
+    },
+    { of: "custody token --data .custody-dev", prints: /^ey[\w-]+\.[\w-]+\.[\w-]+$/m },
+  ],
+};
