@@ -32,8 +32,9 @@ export interface Page<W> {
   readonly entries: ReadonlyArray<Entry<W>>;
 }
 
-/** A command that is only named: no arguments, and no more than its name. */
-const NAME = /^(?:custody(?: [a-z][a-z-]*)+|npm (?:ci|start|test)|npm run [a-z:]+|npm rebuild [a-z0-9-]+)$/;
+/** A command that is only named, perhaps with an option whose value is left out. */
+const NAME =
+  /^(?:custody(?: [a-z][a-z-]*)+(?: --[a-z-]+)?|npm (?:ci|start|test)|npm run [a-z:]+|npm rebuild [a-z0-9-]+)$/;
 
 export const isName = (text: string): boolean => NAME.test(text);
 
@@ -49,18 +50,20 @@ export const matched = <W>({ entries }: Pick<Page<W>, "entries">, text: string) 
   const unused: Array<string> = [];
   let next = 0;
   for (const entry of entries) {
-    const from = isName(entry.of) ? 0 : next;
+    // Names come where they are first spoken of, not where they would be run.
+    const isNamed = isName(entry.of) && commands.some(({ text: each }) => each === entry.of);
+    const from = isNamed ? 0 : next;
     const at = commands.findIndex(
       (command, index) =>
         index >= from &&
-        (isName(entry.of) ? command.text === entry.of : command.text.startsWith(entry.of)) &&
+        (isNamed ? command.text === entry.of : command.text.startsWith(entry.of)) &&
         !pairs.some((pair) => pair.command === command),
     );
     const command = commands[at];
     if (command === undefined) unused.push(entry.of);
     else {
       pairs.push({ command, entry });
-      if (!isName(entry.of)) next = at + 1;
+      if (!isNamed) next = at + 1;
     }
   }
   const uncovered = commands.filter((command) => !pairs.some((pair) => pair.command === command));

@@ -81,6 +81,7 @@ const main: Script<typeof options>["main"] = async ({ only = names, keep = false
     printLine(`databases and logs: ${folder}`);
     return 1;
   }
+  say(`${only.length === names.length ? "all steps" : only.join(", ")}: as documented`);
   if (keep) printLine(`kept: ${folder}`);
   else rmSync(folder, { recursive: true, force: true });
   return 0;
