@@ -8,7 +8,7 @@ import type { AuditChain, ChainPlace } from "../audit/AuditChain.ts";
 import { type AuditPage, readAuditAnswer } from "./Answers.ts";
 import { faultInFile, openLines } from "./AuditFile.ts";
 import { CliFailure, usageFailure } from "./CliFailure.ts";
-import { printErrorLines, printResult } from "./Output.ts";
+import { jsonLine, printErrorLines, printResult } from "./Output.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
 import type { Service } from "./ServiceClient.ts";
 
@@ -102,7 +102,7 @@ const exported = Command.make("export", exportOptions, ({ since, limit, follow, 
     for (let page = first; ; ) {
       yield* notBehind(page, chain.last);
       yield* takeAll(chain, page);
-      yield* output.write(page.events.map((event) => JSON.stringify(event)));
+      yield* output.write(page.events.map(jsonLine));
       const left = (limit ?? Number.POSITIVE_INFINITY) - chain.events;
       if (left <= 0 || output.isClosed()) break;
       if (page.next > page.head.seq) {

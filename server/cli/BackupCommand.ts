@@ -11,7 +11,7 @@ import type { OpenArchive } from "../backup/Archive.ts";
 import type { BackupFacts } from "../backup/Manifest.ts";
 import { CliFailure, usageFailure } from "./CliFailure.ts";
 import { download } from "./Download.ts";
-import { printable, printLines } from "./Output.ts";
+import { jsonLine, printable, printLines } from "./Output.ts";
 import { progressBar } from "./ProgressBar.ts";
 import { jsonOption, serviceOf, serviceOptions, type ServiceSettings } from "./ServiceOptions.ts";
 
@@ -171,7 +171,7 @@ const verify = Command.make("verify", verifyOptions, ({ file, topology, scratch,
     const { facts } = archive.manifest;
     yield* assertTopology(file, facts, topology);
     yield* judged(archive, yield* scratchIn(Option.getOrElse(scratch, () => dirname(resolve(file)))));
-    if (json) return yield* printLines([JSON.stringify({ ...factValue(file, facts), unchecked })]);
+    if (json) return yield* printLines([jsonLine({ ...factValue(file, facts), unchecked })]);
     const compare = facts.cluster === undefined ? [] : [`topology ${facts.cluster.topologyDigest}`];
     const open = Option.isSome(topology) ? unchecked.slice(1) : unchecked;
     yield* printLines(
@@ -211,7 +211,7 @@ export const backupCommand = Command.make("backup", { to, service: serviceOption
     if (Option.isNone(given.to)) return yield* usageFailure("--to is missing; name the file to make");
     const file = resolve(given.to.value);
     const facts = yield* fetchTo(file, service);
-    if (json) return yield* printLines([JSON.stringify(factValue(file, facts))]);
+    if (json) return yield* printLines([jsonLine(factValue(file, facts))]);
     yield* printLines(
       [`Backup in ${file}:`, ...factLines(facts).map((each) => `  ${each}`), "Keep it apart from unseal shares."].map(
         printable,

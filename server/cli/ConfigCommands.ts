@@ -3,7 +3,7 @@ import * as Args from "@effect/cli/Args";
 import * as Command from "@effect/cli/Command";
 import { Effect } from "effect";
 import { usageFailure } from "./CliFailure.ts";
-import { printable, printLines } from "./Output.ts";
+import { jsonLine, printable, printLines } from "./Output.ts";
 import { peerEnvironment } from "./ServerCommand.ts";
 import { jsonOption } from "./ServiceOptions.ts";
 
@@ -22,7 +22,7 @@ const check = Command.make(
       const { digest, certificates, warnings } = yield* Effect.mapError(checked, ({ message }) =>
         usageFailure(message, "nothing was started; correct these and check again"),
       );
-      if (json) return yield* printLines([JSON.stringify({ digest, certificates, warnings })]);
+      if (json) return yield* printLines([jsonLine({ digest, certificates, warnings })]);
       yield* printLines(
         [
           "A peer can start with this configuration.",

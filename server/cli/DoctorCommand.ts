@@ -6,7 +6,7 @@ import { clusterFindings } from "../doctor/ClusterFindings.ts";
 import type { Finding } from "../doctor/Finding.ts";
 import { machineFindings, nodeFinding } from "../doctor/Machine.ts";
 import { CliFailure, usageFailure } from "./CliFailure.ts";
-import { printable, printLines } from "./Output.ts";
+import { jsonLine, printable, printLines } from "./Output.ts";
 import { peerListOptions, peersOf } from "./PeerList.ts";
 import { peerStatuses } from "./PeerStatus.ts";
 import { peerEnvironment } from "./ServerCommand.ts";
@@ -46,7 +46,7 @@ export const doctorCommand = Command.make("doctor", options, ({ config, peers, c
     ];
     const failed = findings.filter(({ level }) => level === "fail").length;
     yield* printLines(
-      json ? [JSON.stringify({ ok: failed === 0, checks: findings })] : findings.map((each) => printable(lineOf(each))),
+      json ? [jsonLine({ ok: failed === 0, checks: findings })] : findings.map((each) => printable(lineOf(each))),
     );
     if (failed > 0)
       return yield* new CliFailure({

@@ -7,7 +7,7 @@ import { enrollmentLink, originAt } from "../enroll/EnrollmentLink.ts";
 import { readOptionsAnswer } from "./Answers.ts";
 import { approverIdOption, metadataOf, metadataOption } from "./ApproverOptions.ts";
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
-import { printLines } from "./Output.ts";
+import { jsonLine, printLines } from "./Output.ts";
 import type { Service } from "./ServiceClient.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
 
@@ -85,7 +85,7 @@ export const invite = Command.make(
     Effect.gen(function* () {
       const pairs = yield* metadataOf(metadata);
       const made = yield* inviteThrough(yield* serviceOf(service, process.env), { id, ...pairs }, origin);
-      yield* printLines(json ? [JSON.stringify(made)] : invitationLines(made));
+      yield* printLines(json ? [jsonLine(made)] : invitationLines(made));
     }).pipe(Effect.scoped),
 ).pipe(
   Command.withDescription(

@@ -5,7 +5,7 @@ import { Effect, Option } from "effect";
 import { metadataOf, metadataOption } from "./ApproverOptions.ts";
 import { type ApproverPage, readListAnswer } from "./Answers.ts";
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
-import { printErrorLines, printLines } from "./Output.ts";
+import { jsonLine, printErrorLines, printLines } from "./Output.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
 import type { Service } from "./ServiceClient.ts";
 import { tableLines } from "./Table.ts";
@@ -53,7 +53,7 @@ const print = (service: Service, query: URLSearchParams, all: boolean, json: boo
     for (;;) {
       const page = yield* pageAt(service, query);
       const isFirst = !query.has("cursor");
-      if (json) yield* printLines([JSON.stringify(page)]);
+      if (json) yield* printLines([jsonLine(page)]);
       else if (page.items.length > 0) yield* printLines(tableLines(HEADING, page.items.map(rowOf)));
       else if (isFirst && page.nextCursor === null)
         yield* printErrorLines([isFiltered(query) ? "no version has all of that" : "nothing is registered yet"]);

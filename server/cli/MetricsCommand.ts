@@ -1,7 +1,7 @@
 /** `custody metrics`: what a peer measures, from the names and texts that it serves. */
 import * as Command from "@effect/cli/Command";
 import { Effect } from "effect";
-import { printLines } from "./Output.ts";
+import { jsonLine, printLines } from "./Output.ts";
 import { jsonOption } from "./ServiceOptions.ts";
 
 export const metricsCommand = Command.make("metrics", { json: jsonOption }, ({ json }) =>
@@ -10,7 +10,7 @@ export const metricsCommand = Command.make("metrics", { json: jsonOption }, ({ j
     const entries = yield* Effect.promise(metricEntries);
     yield* printLines(
       json
-        ? [JSON.stringify(entries)]
+        ? [jsonLine(entries)]
         : entries.flatMap(({ name, type, labels, help }) => [
             `${name}${labels.length === 0 ? "" : `{${labels.join(",")}}`} ${type}`,
             `  ${help}`,

@@ -13,6 +13,14 @@ const write = (stream: NodeJS.WriteStream, text: string): Effect.Effect<void> =>
 /** Text from elsewhere, without control characters, which could steer a terminal. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\u{fffd}");
 
+/** JSON in one line. What could steer a terminal is escaped, which means the same to whoever parses it. */
+export const jsonLine = (value: unknown): string =>
+  JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) =>
+    Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, "0")}`).join(
+      "",
+    ),
+  );
+
 /** Writes lines to standard output and waits until they are handed over. */
 export const printLines = (lines: ReadonlyArray<string>): Effect.Effect<void> =>
   write(process.stdout, lines.map((line) => `${line}\n`).join(""));
@@ -41,13 +49,13 @@ export interface Printed {
 /** Prints a result: one line of JSON, or a headline and the value as YAML. */
 export const printResult = ({ json, headline, value }: Printed): Effect.Effect<void> =>
   printLines(
-    json ? [JSON.stringify(value)] : [...(headline === undefined ? [] : [printable(headline)]), ...yamlLines(value)],
+    json ? [jsonLine(value)] : [...(headline === undefined ? [] : [printable(headline)]), ...yamlLines(value)],
   );
 
 /** Prints a failure on standard error: in words, or as one line of JSON. */
 export const printFailure = (failure: CliFailure, json: boolean): Effect.Effect<void> => {
   const { kind, message, hint, problem, current } = failure;
-  if (json) return printErrorLines([JSON.stringify({ error: { kind, message, hint, problem, current } })]);
+  if (json) return printErrorLines([jsonLine({ error: { kind, message, hint, problem, current } })]);
   const own = problem === undefined ? message.split("\n") : [...problemLines(problem), `  ${message}`];
   const lines = hint === undefined ? own : [...own, `  ${hint}`];
   return printErrorLines(lines.map((line, index) => printable(index === 0 ? `custody: ${line}` : line)));

@@ -6,7 +6,7 @@ import { Limits } from "../../core/base/Limits.ts";
 import { readBoundedFile } from "../config/BoundedFile.ts";
 import { type PolicyAnswer, readPolicyAnswer } from "./Answers.ts";
 import { CliFailure, usageFailure } from "./CliFailure.ts";
-import { printLines } from "./Output.ts";
+import { jsonLine, printable, printLines } from "./Output.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
 import { readStandardInput } from "./StandardInput.ts";
 import { tableLines } from "./Table.ts";
@@ -26,7 +26,7 @@ const outcomeText = ({ resolved, type = "", algorithm = "", code = "", duplicate
 };
 
 const linesOf = ({ policyDigest, entries }: PolicyAnswer): ReadonlyArray<string> => [
-  ...(policyDigest === undefined ? [] : [`Resolves: ${policyDigest}`]),
+  ...(policyDigest === undefined ? [] : [printable(`Resolves: ${policyDigest}`)]),
   ...tableLines(
     ["ENTRY", "APPROVER", "COMES TO"],
     entries.map((entry) => [entry.pointer, entry.ref ?? "(inline key)", outcomeText(entry)]),
@@ -61,7 +61,7 @@ const check = Command.make(
       const { call } = yield* serviceOf(service, process.env);
       const { body } = yield* call({ method: "POST", path: "/v1/custody/policies/resolve", text, isRead: true });
       const answer = yield* readPolicyAnswer(body);
-      yield* printLines(json ? [JSON.stringify(body)] : linesOf(answer));
+      yield* printLines(json ? [jsonLine(body)] : linesOf(answer));
       if (!answer.resolved) return yield* notResolved(answer);
     }).pipe(Effect.scoped),
 ).pipe(

@@ -8,7 +8,7 @@ import { loadConfig } from "../config/ConfigFile.ts";
 import { readRestoreAnswer } from "./Answers.ts";
 import { assertTopology, backupFailure, backupTools, factLines, factValue } from "./BackupCommand.ts";
 import { CliFailure, usageFailure } from "./CliFailure.ts";
-import { printable, printLines, printResult } from "./Output.ts";
+import { jsonLine, printable, printLines, printResult } from "./Output.ts";
 import { progressBar } from "./ProgressBar.ts";
 import { peerEnvironment } from "./ServerCommand.ts";
 import { jsonOption, serviceOf, serviceOptions, type ServiceSettings } from "./ServiceOptions.ts";
@@ -74,7 +74,7 @@ const place = (from: string, { data, config, topology }: Placing, json: boolean)
     const directory = resolve(data ?? (yield* configured(config ?? "", facts)));
     const bar = progressBar("restoring", facts.bytes);
     yield* Effect.ensuring(placeBackup(archive, directory, crypto, bar.tell), Effect.sync(bar.end));
-    if (json) return yield* printLines([JSON.stringify({ ...factValue(from, facts), dataDir: directory })]);
+    if (json) return yield* printLines([jsonLine({ ...factValue(from, facts), dataDir: directory })]);
     yield* printLines(
       [
         `The backup is in ${directory}:`,

@@ -5,7 +5,7 @@ import { Effect, Option, Schedule } from "effect";
 import { readStatusAnswer } from "./Answers.ts";
 import { CliFailure, usageFailure } from "./CliFailure.ts";
 import { durationOption } from "./DurationOption.ts";
-import { printable, printLines, printResult } from "./Output.ts";
+import { jsonLine, printable, printLines, printResult } from "./Output.ts";
 import { peerListOptions, peersOf } from "./PeerList.ts";
 import { type PeerStatus, peerStatuses, STATUS_PATH } from "./PeerStatus.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
@@ -101,7 +101,7 @@ export const statusCommand = Command.make("status", options, ({ all, peers, watc
       const time = new Date().toISOString();
       const above = watchMillis === undefined ? [] : ["", time];
       yield* printLines(
-        json ? [JSON.stringify({ time, ready: failure === undefined, peers: found })] : [...above, ...linesOf(found)],
+        json ? [jsonLine({ time, ready: failure === undefined, peers: found })] : [...above, ...linesOf(found)],
       );
       return failure;
     });
