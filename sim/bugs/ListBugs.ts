@@ -58,8 +58,8 @@ export const listBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "half-an-index",
     changes: "the first part of an index that is made for an older disk is taken for the whole",
-    finds: "S40",
-    orFinds: ["S13"],
+    finds: "S13",
+    orFinds: ["S40"],
     schedule: "disks-before-the-index",
     steps: 5_000,
     tampering: () => ({

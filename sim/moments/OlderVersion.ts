@@ -2,20 +2,26 @@
 import { SELF } from "../../core/protocol/Tables.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Choices } from "../base/Choices.ts";
+import { Walk } from "../oracle/Listing.ts";
 import type { CrashKind } from "../world/Processes.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import type { Nemesis, World } from "../world/World.ts";
 
 const kinds = ["process", "process, bytes visible", "power"] as const;
 const LATER_MICROS = 30_000;
+const ALL = { id: undefined, type: undefined, metadata: [] };
 
 /** Whether a transaction is a part of making the index, and not the last one. */
 const isPart = (write: Write): boolean =>
   write.table === "indexed" && write.op !== "remove" && write.row.upTo !== undefined;
 
 /** Whether the first part of the index is still to come. */
-const isDue = ({ lacksIndex, disk, state }: SimPeer): boolean =>
-  !lacksIndex && state?.fitness.unsealed === true && !disk.holds("indexed", SELF);
+const isDue = ({ lacksIndex, disk }: SimPeer): boolean => !lacksIndex && !disk.holds("indexed", SELF);
+
+const list = (world: World, peer: SimPeer): void =>
+  world.lists.page(peer, { walk: new Walk(ALL), filter: ALL, limit: 5, cursor: undefined }, 0, (outcome) => {
+    if (outcome !== "gone" && outcome._tag === "Refused") world.marks.add(`list: ${outcome.code}`);
+  });
 
 /**
  * Some peers begin with the version from before the index, and go on when they have so many approvers. Some of their
@@ -34,9 +40,11 @@ export const olderVersion = (choices: Choices, approvers: readonly [least: numbe
     peer.lacksIndex = false;
   };
 
-  /** Ends the process before the next part of the index is there, or a little later. */
-  const cut = (world: World, peer: SimPeer, perMille: number): void => {
+  /** The index is being made: somebody lists meanwhile, or the process ends before the next part, or a little later. */
+  const strike = (world: World, peer: SimPeer, perMille: number): void => {
     const unit = world.choices.stream(`index of peer ${peer.slot}`).next();
+    if (unit.chance("is listed", 300))
+      world.after(unit.between("listed after", 1, 1, LATER_MICROS), () => list(world, peer));
     if (!unit.chance("is cut", perMille)) return;
     world.faults.add("crash while an index is made");
     const kind = unit.named<CrashKind>("ends by", "process", kinds, [1, 1, 1]);
@@ -56,8 +64,8 @@ export const olderVersion = (choices: Choices, approvers: readonly [least: numbe
     },
     flushed: (world, peer, writes) => {
       if (!peer.lacksIndex) {
-        if (writes.some(isPart)) cut(world, peer, 500);
-        else if ((stored.get(peer.slot) ?? 0) >= enough && isDue(peer)) cut(world, peer, 300);
+        if (writes.some(isPart)) strike(world, peer, 500);
+        else if ((stored.get(peer.slot) ?? 0) >= enough && isDue(peer)) strike(world, peer, 300);
         return;
       }
       const more = writes.filter(({ table, op }) => table === "approvers" && op === "insert").length;
