@@ -283,9 +283,14 @@ export class Faults {
     const restored = new Set([...this.#restoredPeers, peer.slot]);
     if (restored.size >= this.#cluster.peers.length) return "not reached";
     return this.#alone(peer, async () => {
-      const outcome = await run();
-      if (outcome === "done") this.#restoredPeers.add(peer.slot);
-      return outcome;
+      const { length } = peer.replaced;
+      const isFirst = !this.#restoredPeers.has(peer.slot);
+      this.#restoredPeers.add(peer.slot);
+      try {
+        return await run();
+      } finally {
+        if (isFirst && peer.replaced.length === length) this.#restoredPeers.delete(peer.slot);
+      }
     });
   }
 
@@ -310,7 +315,7 @@ export class Faults {
 
   /** The disk from before the founding vote, undeclared until the peer has found out. */
   async #restoreDayZero(peer: PeerUnderTest, { lastsMillis }: PlannedFault): Promise<Outcome> {
-    if (this.#hasForgotten || this.#restoredPeers.size > 0) return "not reached";
+    if (this.#hasForgotten || peer.replaced.length > 0 || this.#restoredPeers.size > 1) return "not reached";
     this.#hasForgotten = true;
     const { slot } = peer;
     await peer.kill();

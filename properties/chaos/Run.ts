@@ -152,27 +152,35 @@ class Run {
     }
   }
 
-  /** Why the first peer that is not at rest is not. */
+  /** Why a peer that is not at rest is not. Each is tended, whatever ails those before it: they may be waiting for it. */
   async #unrest(cluster: ChaosCluster): Promise<Violation | undefined> {
+    const found: Array<Violation> = [];
     for (const { slot } of cluster.peers) {
-      if (cluster.isUndeclared(slot) && !(await cluster.declare(slot)))
-        return new Violation("L5", "everything was healed", `peer ${slot} cannot be told that it was restored`);
-      const status = await cluster.status(slot);
-      if (status?.state !== "UNSEALED" || status.detail === undefined) {
-        if (status?.state === "SEALED") await cluster.unseal(slot);
-        return new Violation("L5", "everything was healed", `peer ${slot} is ${status?.state ?? "silent"}`);
-      }
-      const { quarantine, ...counts } = status.detail;
-      if (quarantine !== undefined) {
-        await cluster.ask(slot, "restore", {});
-        return new Violation("L5", "everything was healed", `peer ${slot} is in quarantine: ${quarantine}`);
-      }
-      for (const [what, count] of Object.entries(counts))
-        if (count > 0) return new Violation("L2", "everything was healed", `peer ${slot} still has: ${what} ${count}`);
-      const { status: ready, text } = await cluster.ask(slot, "ready");
-      if (ready !== 200) return new Violation("L4", "everything was healed", `peer ${slot} is not ready: ${text}`);
+      const unrest = await this.#unrestOf(cluster, slot);
+      if (unrest !== undefined) found.push(unrest);
     }
-    return undefined;
+    return found.find(({ id }) => id === "L5") ?? found[0];
+  }
+
+  /** Unseals a peer and declares its restore where that is what it lacks; why it is not at rest. */
+  async #unrestOf(cluster: ChaosCluster, slot: number): Promise<Violation | undefined> {
+    const healed = "everything was healed";
+    if (cluster.isUndeclared(slot) && !(await cluster.declare(slot)))
+      return new Violation("L5", healed, `peer ${slot} cannot be told that it was restored`);
+    const status = await cluster.status(slot);
+    if (status?.state !== "UNSEALED" || status.detail === undefined) {
+      if (status?.state === "SEALED") await cluster.unseal(slot);
+      return new Violation("L5", healed, `peer ${slot} is ${status?.state ?? "silent"}`);
+    }
+    const { quarantine, ...counts } = status.detail;
+    if (quarantine !== undefined) {
+      await cluster.ask(slot, "restore", {});
+      return new Violation("L5", healed, `peer ${slot} is in quarantine: ${quarantine}`);
+    }
+    for (const [what, count] of Object.entries(counts))
+      if (count > 0) return new Violation("L2", healed, `peer ${slot} still has: ${what} ${count}`);
+    const { status: ready, text } = await cluster.ask(slot, "ready");
+    return ready === 200 ? undefined : new Violation("L4", healed, `peer ${slot} is not ready: ${text}`);
   }
 
   /** Through every peer a fresh registration and a fresh enrollment succeed, and all show them. */
