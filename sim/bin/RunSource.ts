@@ -15,6 +15,7 @@ import { formatTape, MOST_TAPE_BYTES, parseTape } from "../tape/TapeFormat.ts";
 import { TapeMismatch } from "../tape/TapePlayer.ts";
 import { type Onlookers, type Recording, record, replayExactly } from "../tape/TapeRun.ts";
 import { backendOf } from "./NativeBackend.ts";
+import { program } from "./Program.ts";
 import { sourceCommit } from "./SourceCommit.ts";
 import { between, misused } from "./Terminal.ts";
 
@@ -83,7 +84,9 @@ const readTape = (file: string): Effect.Effect<Tape, ValidationError.ValidationE
     Effect.flatMap((bytes) =>
       Either.match(parseTape(bytes), {
         onLeft: (reason) =>
-          misused(`${file} is no tape of this version: ${reason}. Write it again with custody sim shrink or replay.`),
+          misused(
+            `${file} is no tape of this version: ${reason}. Write it again with ${program.name} sim shrink or replay.`,
+          ),
         onRight: Effect.succeed,
       }),
     ),

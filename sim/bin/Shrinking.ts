@@ -10,6 +10,7 @@ import { shrink, type Shrunk } from "../shrink/Shrink.ts";
 import { tapeOptions } from "../tape/Tape.ts";
 import { record, type Recording, replayExactly, tapeOf } from "../tape/TapeRun.ts";
 import { backendOf } from "./NativeBackend.ts";
+import { program } from "./Program.ts";
 import { writeTape } from "./RunSource.ts";
 import { sourceCommit } from "./SourceCommit.ts";
 import { misused } from "./Terminal.ts";
@@ -30,10 +31,10 @@ export const shrinkWithin = (failing: Recording, millis: number): Shrunk => {
   });
 };
 
-/** The command that runs a seed again, in this checkout or with the package installed. */
+/** The command that runs a seed again. */
 const seedCommand = ({ options }: Recording): string =>
   [
-    `custody sim replay ${options.seed} --schedule ${options.schedule} --peers ${options.peers}`,
+    `${program.name} sim replay ${options.seed} --schedule ${options.schedule} --peers ${options.peers}`,
     `--steps ${options.steps} --crypto ${options.crypto}`,
     ...(options.mode === "within" ? [] : [`--mode ${options.mode}`]),
     ...(options.bug === undefined ? [] : [`--bug ${options.bug}`]),
@@ -70,7 +71,7 @@ export const keepFailure = (failing: Recording, shrunk: Shrunk | undefined, file
     const lines = failureText({
       recording,
       commit,
-      replay: `custody sim replay ${file}`,
+      replay: `${program.name} sim replay ${program.file(file)}`,
       origin: `from: ${seedCommand(failing)} (${origin})`,
       story: storyOf((onlookers) => replayExactly(tape, { ...onlookers, backend: backendOf(tape.options.seed) })),
     });

@@ -6,8 +6,9 @@ import * as Options from "@effect/cli/Options";
 import { Effect, Either } from "effect";
 import { type HuntFile, mergeHunts, type Merged, MOST_HUNT_BYTES, parseHuntFile } from "../hunting/HuntFile.ts";
 import { isDefaultMix } from "../hunting/HuntOptions.ts";
-import { countLines, failureLines, seedsText } from "../hunting/Report.ts";
+import { calledAs, countLines, failureLines, seedsText } from "../hunting/Report.ts";
 import { type Coverage, coverageOf, sometimes } from "../hunting/Sometimes.ts";
+import { program } from "./Program.ts";
 import { endAsFailed, misused, write } from "./Terminal.ts";
 
 const files = Args.text({ name: "HUNT.json" }).pipe(
@@ -47,7 +48,7 @@ const linesOf = ({ report, commit, gaps, cutShort, tapes }: Merged, coverage: Co
   `commit ${commit}: ${seedsText(report)}, ${report.events} events, hash ${report.hash}`,
   ...gaps.map((gap) => `nobody was asked to run ${gapText(gap)}`),
   ...(cutShort === 0 ? [] : [`${cutShort} shards ended before all of their seeds were run`]),
-  ...report.failures.flatMap(failureLines),
+  ...report.failures.flatMap((each) => failureLines(program.name, each)),
   ...tapes.map(({ file, seed, deviations }) => `tape of seed ${seed}: ${file}, ${deviations} deviations`),
   ...coverage.lines,
   report.failures.length === 0 ? "no violation" : `${report.failures.length} seeds failed`,
@@ -66,7 +67,7 @@ const jsonOf = ({ report, commit, options: given, gaps, cutShort, tapes }: Merge
   faults: Object.fromEntries(report.faults.entries()),
   marks: Object.fromEntries(report.marks.entries()),
   sometimes: { points: sometimes.length, missing: coverage.missing.map(({ name }) => name), isRed: coverage.isRed },
-  failures: report.failures,
+  failures: report.failures.map((each) => calledAs(program.name, each)),
   tapes,
 });
 

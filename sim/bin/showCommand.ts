@@ -12,6 +12,7 @@ import type { TapeOptions } from "../tape/Tape.ts";
 import type { Recording } from "../tape/TapeRun.ts";
 import { Reached } from "../show/Until.ts";
 import { readPageSource } from "./PageFiles.ts";
+import { program } from "./Program.ts";
 import { readSource, runSource, type RunSource, seedOptions, sourceArgument } from "./RunSource.ts";
 import { between, endAsFailed, misused, write } from "./Terminal.ts";
 
@@ -44,9 +45,9 @@ const commandOf = (source: RunSource, until: number | undefined): string => {
   const { seed, schedule, peers, mode, steps, crypto, bug } = optionsOf(source);
   const run =
     source._tag === "Tape"
-      ? source.file
+      ? program.file(source.file)
       : `${seed} --schedule ${schedule} --peers ${peers} --mode ${mode} --steps ${steps} --crypto ${crypto}${bug === undefined ? "" : ` --bug ${bug}`}`;
-  return `custody sim show ${run}${until === undefined ? "" : ` --until ${until}`} --out run.html`;
+  return `${program.name} sim show ${run}${until === undefined ? "" : ` --until ${until}`} --out run.html`;
 };
 
 /** Runs to the end, or to the event; undefined where it was stopped. */

@@ -5,7 +5,7 @@ import { Effect, Option } from "effect";
 import { type HuntFile, optionsOf } from "../hunting/HuntFile.ts";
 import { type HuntOptions, isDefaultMix } from "../hunting/HuntOptions.ts";
 import { modes } from "../base/Plan.ts";
-import { countLines, failureLines, type HuntReport, type RunReport, seedsText } from "../hunting/Report.ts";
+import { calledAs, countLines, failureLines, type HuntReport, type RunReport, seedsText } from "../hunting/Report.ts";
 import { DEFAULT_SCHEDULE, scheduleNames } from "../schedules/Schedules.ts";
 import { type Coverage, coverageOf, ENOUGH_SEEDS, sometimes } from "../hunting/Sometimes.ts";
 import { parseDuration, parseSeeds, type SeedRange } from "../hunting/Seeds.ts";
@@ -14,6 +14,7 @@ import { hunt } from "./Hunt.ts";
 import { exploreCommand } from "./exploreCommand.ts";
 import { runOf } from "./HuntRun.ts";
 import { mergeCommand } from "./mergeCommand.ts";
+import { program } from "./Program.ts";
 import { Progress } from "./Progress.ts";
 import { replayCommand } from "./replayCommand.ts";
 import { bugOption, seedOptions } from "./RunSource.ts";
@@ -94,11 +95,12 @@ const runLines = (run: RunReport): ReadonlyArray<string> => [
 const runOne = (seed: number, given: HuntOptions, { trace, ...keeping }: Keeping & { readonly trace: boolean }) =>
   Effect.gen(function* () {
     const run = runOf(seed, given, trace ? (text) => void process.stdout.write(`${text}\n`) : undefined);
-    if (run.violation === undefined) return yield* write(keeping.json ? [JSON.stringify(run)] : runLines(run));
+    const called = calledAs(program.name, run);
+    if (run.violation === undefined) return yield* write(keeping.json ? [JSON.stringify(called)] : runLines(run));
     const kept = yield* keepFailures([run], given, keeping);
     const tapes = kept.map(({ lines: _lines, ...rest }) => rest);
     yield* write(
-      keeping.json ? [JSON.stringify({ ...run, tapes })] : [...runLines(run), ...kept.flatMap(({ lines }) => lines)],
+      keeping.json ? [JSON.stringify({ ...called, tapes })] : [...runLines(run), ...kept.flatMap(({ lines }) => lines)],
     );
     yield* endAsFailed;
   });
@@ -127,7 +129,7 @@ const huntJson = (
   faults: Object.fromEntries(report.faults.entries()),
   marks: Object.fromEntries(report.marks.entries()),
   sometimes: { points: sometimes.length, missing: coverage.missing.map(({ name }) => name), isRed: coverage.isRed },
-  failures: report.failures,
+  failures: report.failures.map((each) => calledAs(program.name, each)),
   tapes: kept.map(({ lines: _lines, ...rest }) => rest),
 });
 
@@ -139,7 +141,9 @@ const huntLines = (
 ): ReadonlyArray<string> => [
   ...countLines({ faults: report.faults.entries(), marks: report.marks.entries() }),
   `${seedsText(report)}, ${report.events} events, ${progress.rates(report)}, hash ${report.hash}`,
-  ...report.failures.filter(({ seed }) => !kept.some((each) => each.seed === seed)).flatMap(failureLines),
+  ...report.failures
+    .filter(({ seed }) => !kept.some((each) => each.seed === seed))
+    .flatMap((each) => failureLines(program.name, each)),
   ...kept.flatMap(({ lines }) => lines),
   ...coverage.lines,
   report.failures.length === 0 ? "no violation" : `${report.failures.length} seeds failed`,

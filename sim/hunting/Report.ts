@@ -16,7 +16,7 @@ export interface RunReport {
   readonly faults: ReadonlyArray<readonly [string, number]>;
   readonly marks: ReadonlyArray<readonly [string, number]>;
   readonly violation: { readonly id: string; readonly facts: readonly [string, string] } | undefined;
-  /** The command that runs it again. */
+  /** The command that runs it again; what comes before its word `sim` depends on where it is run. */
   readonly replay: string;
 }
 
@@ -40,7 +40,7 @@ export const reportOf = (
   marks,
   violation: violation && { id: violation.id, facts: violation.facts },
   replay: [
-    `npm run sim -- --seed ${seed} --schedule ${plan.schedule} --peers ${plan.peers}`,
+    `custody sim run --seed ${seed} --schedule ${plan.schedule} --peers ${plan.peers}`,
     plan.mode === "within" ? "" : ` --mode ${plan.mode}`,
     given.steps === undefined ? "" : ` --steps ${given.steps}`,
     given.crypto === undefined ? "" : ` --crypto ${given.crypto}`,
@@ -123,9 +123,17 @@ export const seedsText = ({
 }: Pick<HuntSums, "seeds" | "codecSeeds" | "realSeeds">): string =>
   `${seeds} seeds (${codecSeeds} with the codec, ${realSeeds} with all crypto)`;
 
-/** A failure in five lines. */
-export const failureLines = ({ seed, schedule, peers, violation, replay }: RunReport): ReadonlyArray<string> =>
-  violation === undefined
+/** A run that may have been reported elsewhere, with the command as it is called here. */
+export const calledAs = (program: string, run: RunReport): RunReport => ({
+  ...run,
+  replay: `${program} ${run.replay.slice(run.replay.indexOf("sim run "))}`,
+});
+
+/** A failure in five lines. @param program how `custody` is called */
+export const failureLines = (program: string, run: RunReport): ReadonlyArray<string> => {
+  const { seed, schedule, peers, violation } = run;
+  const { replay } = calledAs(program, run);
+  return violation === undefined
     ? []
     : [
         `seed ${seed} (schedule ${schedule}, ${peers} peer${peers === 1 ? "" : "s"}) breaks ${violation.id}`,
@@ -134,6 +142,7 @@ export const failureLines = ({ seed, schedule, peers, violation, replay }: RunRe
         `  replay: ${replay}`,
         `  with every event: ${replay} --trace`,
       ];
+};
 
 const table = (title: string, counts: ReadonlyArray<readonly [string, number]>): ReadonlyArray<string> =>
   counts.length === 0 ? [] : [title, ...counts.map(([name, count]) => `  ${String(count).padStart(9)}  ${name}`)];
