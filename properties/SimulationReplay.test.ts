@@ -25,7 +25,7 @@ it("shrinks a seed to a tape, replays it, stops at an event and shows a peer the
   // The printed command is run as it stands.
   const [, printed = ""] = /^ {2}replay: (.*)$/m.exec(shrunk.stdout) ?? [];
   const replayed = spawnSync("sh", ["-c", `${printed} --json`], { encoding: "utf8" });
-  expect(replayed.status).toBe(1);
+  expect(replayed).toMatchObject({ status: 1, stderr: "" });
   expect(JSON.parse(replayed.stdout)).toMatchObject({ stopped: false, violation: { id: "S23" } });
   const stopped = await runCustody([
     "sim",

@@ -50,7 +50,9 @@ export interface TapeOptions extends RunOptions {
 }
 
 /** A plan as JSON has it. */
-export type PlanRecord = { readonly [field: string]: number | string | boolean | { readonly [name: string]: number } };
+export type PlanRecord = {
+  readonly [field: string]: number | string | boolean | { readonly [name: string]: number | boolean };
+};
 
 export interface TapeEnd {
   readonly hash: string;

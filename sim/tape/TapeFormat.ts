@@ -55,7 +55,7 @@ const fileSchema = Schema.Struct({
     callers: from(0, 1_000),
     bug: Schema.NullOr(Schema.Literal(...plantedBugs.map(({ name }) => name))),
   }),
-  plan: fields(Schema.Union(whole, text, Schema.Boolean, fields(whole))),
+  plan: fields(Schema.Union(whole, text, Schema.Boolean, fields(Schema.Union(whole, Schema.Boolean)))),
   units: Schema.Array(unit).pipe(Schema.maxItems(MOST_UNITS)),
   end: Schema.Struct({
     hash: Schema.String.pipe(Schema.pattern(/^[0-9a-f]{16}$/)),
