@@ -3,12 +3,12 @@
  * list what the first are done with. All do with refusals what these say. Whatever is answered must be described, and a
  * refusal must be of a kind that may be repeated.
  */
+import type { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorKinds } from "../../server/http/Problems.ts";
 import { type Answered, call } from "../chaos/HttpCall.ts";
 import { undescribed } from "../http/Described.ts";
 import { registration } from "../Registration.ts";
-import type { Machines } from "./Machines.ts";
 import { Failed, must, until } from "./Programs.ts";
 
 const CHANGERS = 4;
@@ -26,6 +26,14 @@ interface Request {
   readonly target: string;
   readonly body?: object;
   readonly ifMatch?: string;
+}
+
+/** Peers that can be called. */
+interface Callable {
+  readonly ids: ReadonlyArray<number>;
+  readonly of: (id: number) => { readonly url: string };
+  readonly token: string;
+  readonly agent: Agent;
 }
 
 /** A final answer. */
@@ -49,7 +57,7 @@ interface Acknowledged {
 }
 
 export class Load {
-  readonly #machines: Machines;
+  readonly #machines: Callable;
   readonly #name: string;
   #counts: Counts = { registered: 0, replaced: 0, reads: 0, lists: 0, refused: 0 };
   /** How often each refusal came, and requests that no answer came to. */
@@ -62,7 +70,7 @@ export class Load {
   readonly #callers: Array<Promise<void>> = [];
 
   /** @param name at the beginning of the approvers' ids, so that several loads can run after each other */
-  constructor(machines: Machines, name: string) {
+  constructor(machines: Callable, name: string) {
     this.#machines = machines;
     this.#name = name;
   }

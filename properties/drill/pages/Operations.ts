@@ -1,5 +1,5 @@
 /** docs/operations.md, by an operator of three peers with TLS, from the ceremony to a disk that is lost. */
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { Effect } from "effect";
 import { parse } from "yaml";
@@ -58,7 +58,7 @@ export const operatorsWorld = async (installed: Installed, checkout: string, fol
         ["/etc/custody", machine],
         ["/opt/custody", installed.folder],
         ["/etc/systemd/system", join(folder, "systemd")],
-        ["https://peer1:7300", url],
+        ["https://peer1.example:7300", url],
       ],
     },
     join(folder, "session"),
@@ -98,32 +98,45 @@ const ownFile = (what: string) => ({
 export const operations: Page<W> = {
   file: FILE,
   entries: [
-    { of: "npm install ./custody-0.1.0.tgz", not: "packed" },
-    { of: "npx custody --version", prints: /^\d+\.\d+\.\d+$/m },
-    { of: "npm rebuild better-sqlite3", not: "packed" },
-    { of: "custody config check FILE", as: ownFile("peer 1's configuration") },
+    { of: "npm ci && npm pack", not: "packed" },
+    { of: "npm install --prefix /opt/custody", not: "packed" },
+    { of: "export PATH=$PATH:/opt/custody" },
     {
-      of: "openssl rand -base64 48",
-      after: ({ machines }) => {
-        const file = join(machines.of(OWN).folder, "bootstrap.secret");
-        must((statSync(file).mode & 0o777) === 0o600, "the secret is open to others");
-        machines.share("bootstrap.secret", readFileSync(file));
+      of: "cp /opt/custody/node_modules/custody/deploy/custody.service",
+      after: ({ folder }) => must(existsSync(join(folder, "systemd/custody.service")), "the unit was not copied"),
+    },
+    { of: "useradd --system", not: "services" },
+    { of: "npm rebuild better-sqlite3", not: "packed" },
+    {
+      of: "make-tls.sh tls",
+      as: {
+        run: (command) => `sh /opt/custody/node_modules/custody/deploy/${command}`,
+        because: "where the package has it",
       },
+      prints: /^tls\/peer3\.example\.pem$/m,
     },
     {
-      of: "custody server --config FILE",
-      as: ownFile("peer 1's configuration"),
-      before: async ({ machines, installed }) => {
-        for (const id of machines.ids) if (id !== OWN) await machines.start(id, installed);
+      of: "openssl rand -base64 48",
+      after: ({ machines, sandbox }) => {
+        machines.share("bootstrap.secret", readFileSync(join(sandbox.folder, "bootstrap.secret")));
+        copyFileSync(join(machines.folder, "tls/ca.pem"), join(sandbox.folder, "ca.pem"));
       },
-      beside: /"event":"listening"/,
+    },
+    { of: "custody config check FILE", as: ownFile("peer 1's configuration") },
+    {
+      of: "custody doctor --config FILE",
+      as: ownFile("peer 1's configuration"),
+      prints: /^warn +way to peer 2: .*nothing listens there/m,
     },
     {
       of: "export CUSTODY_TOKEN=…",
       as: { run: (command) => command.replace("…", '"$OPERATOR"'), because: "`…` is a token" },
     },
     {
-      of: "custody init --url https://peer1:7300",
+      of: "custody init --url https://peer1.example:7300",
+      before: async ({ machines, installed }) => {
+        for (const id of machines.ids) await machines.start(id, installed);
+      },
       prints: /its 5 unseal shares; any 3 of them/i,
       after: async ({ machines }, printed) => {
         machines.of(OWN).shares = [...printed.matchAll(/^ {2}share \d+: (\S+)$/gm)].map(([, share = ""]) => share);
@@ -132,13 +145,18 @@ export const operations: Page<W> = {
     },
     { of: "age -d -i key.txt share.age", not: "age" },
     {
-      of: "custody unseal --url https://peer1:7300",
+      of: "custody unseal --url https://peer1.example:7300",
       input: sharesOf,
       prints: isUnsealed,
       after: async ({ machines }) => {
         for (const id of machines.ids) if (id !== OWN) await machines.unseal(id);
         await machines.ready(...machines.ids);
       },
+    },
+    {
+      of: "custody status --all",
+      as: { run: (command, { machines }) => command.replace("…", machines.of(2).url), because: "`…` is peer 2" },
+      prints: /(?=[^]*\b1\b)(?=[^]*\b2\b)/,
     },
     { of: "custody status", prints: /epoch.*1/i },
     {
@@ -156,19 +174,13 @@ export const operations: Page<W> = {
     },
     {
       of: "custody server --config /etc/custody/peer.yaml",
-      before: async ({ sandbox }) => sandbox.close(),
+      before: ({ machines }) => machines.stop(OWN),
       beside: /"event":"listening"/,
       after: async ({ machines }) => {
         await machines.unseal(OWN);
         await machines.ready(...machines.ids);
       },
     },
-    { of: "npm install --prefix /opt/custody", not: "packed" },
-    {
-      of: "cp /opt/custody/node_modules/custody/deploy/custody.service",
-      after: ({ folder }) => must(existsSync(join(folder, "systemd/custody.service")), "the unit was not copied"),
-    },
-    { of: "systemctl daemon-reload", not: "services" },
     {
       of: "custody seal",
       after: async ({ machines }) => {
@@ -194,14 +206,19 @@ export const operations: Page<W> = {
       as: { run: (command) => command.replace("FILE", "audit.jsonl"), because: "FILE is what `audit export` wrote" },
     },
     {
-      of: "custody backup --url",
+      of: "custody backup --url …",
+      as: atPeer,
       before: async ({ load }) => {
         load.start();
         await load.more({ registered: 4 });
       },
       after: ({ load }) => load.more({ registered: 4 }),
     },
-    { of: "custody backup verify peer1.tar" },
+    {
+      of: "custody backup verify peer1-….tar",
+      as: { run: (command) => command.replace("…", "*"), because: "`…` is the day" },
+      after: async (world) => void (await alsoRun(world, "mv peer1-*.tar peer1.tar")),
+    },
     {
       of: "custody restore --from peer1.tar",
       before: async (world) => {
