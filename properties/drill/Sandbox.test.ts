@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), "custody-sandbox-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const run = async (commands: ReadonlyArray<string>, entries: ReadonlyArray<Entry<World>>) => {
-  const file = join(folder, "page.md");
+  const file = join(folder, "page");
   writeFileSync(file, ["```sh", ...commands, "```", ""].join("\n"));
   const own = mkdtempSync(join(folder, "own-"));
   const sandbox = new Sandbox({ folder: own, env: { GIVEN: "1" }, instead: [["/there", own]] }, join(own, "memory"));
@@ -59,10 +59,10 @@ describe("a page", () => {
   });
 
   it.each([
-    { entry: { of: "echo" }, command: "echo no; exit 3", says: /page\.md:2: `echo no; exit 3` ended with 3: no/ },
+    { entry: { of: "echo" }, command: "echo no; exit 3", says: /page:2: `echo no; exit 3` ended with 3: no/ },
     { entry: { of: "echo", prints: /yes/ }, command: "echo no", says: /does not print \/yes\/: no/ },
     { entry: { of: "echo", again: /yes/ }, command: "echo no", says: /does not print \/yes\/: no/ },
-    { entry: { of: "echo", beside: /yes/ }, command: "echo no", says: /page\.md:2: [^]* ended: no/ },
+    { entry: { of: "echo", beside: /yes/ }, command: "echo no", says: /page:2: [^]* ended: no/ },
     { entry: { of: "cat" }, command: "echo no", says: /has no command left for cat/ },
   ])("fails where it does not do what it says: $says", async ({ entry, command, says }) => {
     await expect(run([command], [entry])).rejects.toThrow(says);
