@@ -28,7 +28,9 @@ export interface RegistryOrder {
 /** Calls of each kind in a round; the first one of each connection does not count. */
 interface Calls {
   readonly rounds: number;
+  /** Those that take a fraction of a millisecond. */
   readonly reads: number;
+  readonly pages: number;
   readonly replacements: number;
   readonly warmUp: number;
   readonly stormRounds: number;
@@ -39,7 +41,8 @@ interface Calls {
 const whole: Calls = {
   rounds: 8,
   reads: 250,
-  replacements: 250,
+  pages: 125,
+  replacements: 125,
   warmUp: 200,
   stormRounds: 3,
   stormReads: 300,
@@ -48,6 +51,7 @@ const whole: Calls = {
 const few: Calls = {
   rounds: 2,
   reads: 25,
+  pages: 25,
   replacements: 10,
   warmUp: 20,
   stormRounds: 1,
@@ -117,7 +121,7 @@ const rangesOf = async (etcd: Etcd, samples: Samples, count: number): Promise<vo
 const measureAnswers = async (
   clusters: ReadonlyArray<FilledCluster>,
   etcds: ReadonlyMap<Etcd, Samples>,
-  { rounds, reads, replacements: replaced, warmUp }: Calls,
+  { rounds, reads, pages, replacements: replaced, warmUp }: Calls,
 ): Promise<BySize> => {
   const bySize = new Map(clusters.map((cluster) => [cluster, new Samples()]));
   for (const cluster of clusters) {
@@ -127,7 +131,8 @@ const measureAnswers = async (
   for (const etcd of etcds.keys()) await rangesOf(etcd, new Samples(), warmUp);
   for (let round = 0; round < rounds; round++) {
     for (const name of questionNames)
-      for (const [cluster, samples] of bySize) samples.add(name, await ask(cluster, name, reads));
+      for (const [cluster, samples] of bySize)
+        samples.add(name, await ask(cluster, name, name === "get" ? reads : pages));
     for (const [cluster, samples] of bySize) samples.add(REPLACED, await replace(cluster, replaced));
     for (const [etcd, samples] of etcds) await rangesOf(etcd, samples, reads);
   }
