@@ -41,10 +41,10 @@ interface Calls {
 const whole: Calls = {
   rounds: 8,
   reads: 250,
-  pages: 125,
-  replacements: 125,
+  pages: 100,
+  replacements: 100,
   warmUp: 200,
-  stormRounds: 3,
+  stormRounds: 2,
   stormReads: 300,
   registrations: 640,
 };
