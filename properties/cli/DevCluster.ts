@@ -42,19 +42,28 @@ const commands = {
   built: [fromHere("../../dist/server/bin/custody.js"), "dev"],
 };
 
-/** Starts `custody dev` in a folder and waits until it says that it is ready. Rejects with what it printed. */
-export const startDevCluster = async (
+/** Starts `custody dev` in a folder; {@link untilReady} waits for its peers. */
+export const launchDevCluster = (
   form: keyof typeof commands,
   folder: string,
   ...more: ReadonlyArray<string>
-): Promise<DevCluster> => {
+): Omit<DevCluster, "ready"> => {
   const readyFile = join(folder, "ready.json");
   const args = ["--data", join(folder, "cluster"), "--ready-file", readyFile, ...more];
   const running = new Running([...commands[form], ...args]);
   const said = (pattern: RegExp): Promise<unknown> => running.until((text) => pattern.exec(text) ?? undefined);
-  await said(/Ctrl-C stops every peer/);
-  return { running, ready: readReady(readyFile), readyFile, said };
+  return { running, readyFile, said };
 };
+
+/** Waits until it says that it is ready. Rejects with what it printed. */
+export const untilReady = async (launched: Omit<DevCluster, "ready">): Promise<DevCluster> => {
+  await launched.said(/Ctrl-C stops every peer/);
+  return { ...launched, ready: readReady(launched.readyFile) };
+};
+
+/** Starts `custody dev` in a folder and waits until it says that it is ready. Rejects with what it printed. */
+export const startDevCluster = (...order: Parameters<typeof launchDevCluster>): Promise<DevCluster> =>
+  untilReady(launchDevCluster(...order));
 
 /** Whether a process lives, zombies aside. */
 export const isAlive = (pid: number): boolean => {

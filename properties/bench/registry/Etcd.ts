@@ -23,8 +23,19 @@ const QUOTA_BYTES = 8 * 1024 ** 3;
 export interface Etcd {
   readonly size: number;
   readonly url: string;
-  readonly stop: () => Promise<void>;
 }
+
+const started = new Set<ChildProcess>();
+
+/** Stops those that were started, and waits until they have ended. */
+export const stopEtcds = async (): Promise<void> => {
+  for (const child of started) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    const closed = once(child, "close");
+    child.kill("SIGTERM");
+    await closed;
+  }
+};
 
 export const hasEtcd = (): boolean => spawnSync("etcd", ["--version"]).status === 0;
 
@@ -110,19 +121,9 @@ export const startEtcd = async (folder: string, size: number): Promise<Etcd> => 
     ],
     { stdio: "ignore" },
   );
-  const stop = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const closed = once(child, "close");
-    child.kill("SIGTERM");
-    await closed;
-  };
-  try {
-    await untilServing(url, child);
-    if (!existsSync(mark)) await fill(url, size);
-    writeFileSync(mark, "");
-  } catch (fault) {
-    await stop();
-    throw fault;
-  }
-  return { size, url, stop };
+  started.add(child);
+  await untilServing(url, child);
+  if (!existsSync(mark)) await fill(url, size);
+  writeFileSync(mark, "");
+  return { size, url };
 };

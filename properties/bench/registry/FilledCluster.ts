@@ -3,14 +3,13 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { devFolder } from "../../../server/dev/DevFolder.ts";
-import { runningPid } from "../../../server/dev/PidFile.ts";
-import { isAlive, type Ready, startDevCluster } from "../../cli/DevCluster.ts";
+import { type DevCluster, launchDevCluster, type Ready, untilReady } from "../../cli/DevCluster.ts";
 import { Running } from "../../cli/Running.ts";
 import { cpuSeconds } from "../Processes.ts";
 
 const fillDisk = fileURLToPath(new URL("./FillDisk.ts", import.meta.url));
 const PEERS = [1, 2, 3];
-/** As {@link startDevCluster} names it. */
+/** As {@link launchDevCluster} names it. */
 const CLUSTER = "cluster";
 const MIB = 1024 * 1024;
 
@@ -35,26 +34,27 @@ export const readerOf = ({ peers }: Ready): Ready["peers"][number] => {
 const sizeOf = (folder: string): number =>
   readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 
-const filling = new Set<Running>();
+const started = new Set<Running>();
 
-/** Stops whatever fills or runs the clusters in a folder's folders, and waits until it has ended. */
-export const stopAllIn = async (folder: string): Promise<void> => {
-  await Promise.all([...filling].map((each) => each.stop("SIGKILL")));
-  for (const name of readdirSync(folder)) {
-    const pid = runningPid(devFolder(join(folder, name, CLUSTER)).pidFile);
-    if (pid === undefined) continue;
-    process.kill(pid, "SIGTERM");
-    while (isAlive(pid)) await new Promise((wake) => void setTimeout(wake, 50));
-  }
+/** Stops all that was started here, and waits until it has ended; a cluster stops its peers. */
+export const stopStarted = async (): Promise<void> => {
+  await Promise.all([...started].map((each) => each.stop()));
+};
+
+/** Starts the cluster of a folder and waits until it accepts changes. */
+const start = async (folder: string): Promise<DevCluster> => {
+  const launched = launchDevCluster("built", folder, "--peers", String(PEERS.length), "--port", "0");
+  started.add(launched.running);
+  return untilReady(launched);
 };
 
 const fill = async (root: string, size: number): Promise<void> => {
   await Promise.all(
     PEERS.map(async (peer) => {
       const one = new Running([...process.execArgv, fillDisk, root, String(peer), String(size)]);
-      filling.add(one);
+      started.add(one);
       const code = await one.ended();
-      filling.delete(one);
+      started.delete(one);
       if (code !== 0) throw new Error(one.text);
     }),
   );
@@ -64,19 +64,19 @@ const fill = async (root: string, size: number): Promise<void> => {
 export const startFilled = async (folder: string, size: number): Promise<FilledCluster> => {
   const mark = join(folder, "filled");
   const root = join(folder, CLUSTER);
-  const options = ["--peers", String(PEERS.length), "--port", "0"];
   mkdirSync(folder, { recursive: true });
   let fillSeconds: number | undefined;
   if (!existsSync(mark)) {
-    const founding = await startDevCluster("built", folder, ...options);
+    const founding = await start(folder);
     await founding.running.stop();
+    started.delete(founding.running);
     const began = performance.now();
     await fill(root, size);
     fillSeconds = (performance.now() - began) / 1000;
     writeFileSync(mark, "");
   }
   const began = performance.now();
-  const { ready } = await startDevCluster("built", folder, ...options);
+  const { ready } = await start(folder);
   const reader = readerOf(ready);
   return {
     ...ready,

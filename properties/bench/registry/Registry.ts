@@ -11,8 +11,8 @@ import type { Figures } from "../Cluster.ts";
 import { type Call, load, type Loaded } from "../Load.ts";
 import { memoryMiB } from "../Processes.ts";
 import { median, quantile, rounded } from "../Statistics.ts";
-import { type Etcd, etcdQuestions, hasEtcd, startEtcd } from "./Etcd.ts";
-import { type FilledCluster, readerOf, startFilled, stopAllIn } from "./FilledCluster.ts";
+import { type Etcd, etcdQuestions, hasEtcd, startEtcd, stopEtcds } from "./Etcd.ts";
+import { type FilledCluster, readerOf, startFilled, stopStarted } from "./FilledCluster.ts";
 import { asked, newRegistration, type QuestionName, questionNames, replacements } from "./Questions.ts";
 
 export const registrySizes: ReadonlyArray<number> = [1_000, 100_000, 1_000_000];
@@ -245,7 +245,8 @@ const withFolder = async <A>(keptIn: string | undefined, use: (folder: string) =
   try {
     return await Promise.race([use(folder), interruption()]);
   } finally {
-    await stopAllIn(folder);
+    await stopStarted();
+    await stopEtcds();
     if (keptIn === undefined) rmSync(folder, { recursive: true, force: true });
   }
 };
@@ -257,26 +258,21 @@ const figuresIn = async (
 ): Promise<Readonly<Record<string, Figures>>> => {
   const clusters: Array<FilledCluster> = [];
   const etcds = new Map<Etcd, Samples>();
-  try {
-    for (const size of sizes) clusters.push(await startFilled(join(folder, String(size)), size));
-    if (hasEtcd())
-      for (const size of sizes) etcds.set(await startEtcd(join(folder, String(size)), size), new Samples());
-    const [smallest] = clusters;
-    if (smallest === undefined) throw new Error("at least one size");
-    const answers = await measureAnswers(clusters, etcds, calls);
-    const figures: Record<string, Figures> = {};
-    for (const [cluster, samples] of answers)
-      figures[`registryOf${cluster.size}`] = { ...standing(cluster), ...answerFigures(samples, measured) };
-    figures["largestOverSmallest"] = growthFigures(answers);
-    for (const [{ size }, samples] of etcds)
-      figures[`etcdOf${size}`] = answerFigures(samples, Object.keys(etcdQuestions));
-    const largest = clusters.at(-1) ?? smallest;
-    for (const callers of STORMS) figures[`stormOf${callers}Callers`] = await measureStorm(largest, callers, calls);
-    figures["registrations"] = await measureIndexRows(smallest, calls);
-    return figures;
-  } finally {
-    for (const etcd of etcds.keys()) await etcd.stop();
-  }
+  for (const size of sizes) clusters.push(await startFilled(join(folder, String(size)), size));
+  if (hasEtcd()) for (const size of sizes) etcds.set(await startEtcd(join(folder, String(size)), size), new Samples());
+  const [smallest] = clusters;
+  if (smallest === undefined) throw new Error("at least one size");
+  const answers = await measureAnswers(clusters, etcds, calls);
+  const figures: Record<string, Figures> = {};
+  for (const [cluster, samples] of answers)
+    figures[`registryOf${cluster.size}`] = { ...standing(cluster), ...answerFigures(samples, measured) };
+  figures["largestOverSmallest"] = growthFigures(answers);
+  for (const [{ size }, samples] of etcds)
+    figures[`etcdOf${size}`] = answerFigures(samples, Object.keys(etcdQuestions));
+  const largest = clusters.at(-1) ?? smallest;
+  for (const callers of STORMS) figures[`stormOf${callers}Callers`] = await measureStorm(largest, callers, calls);
+  figures["registrations"] = await measureIndexRows(smallest, calls);
+  return figures;
 };
 
 /** Every figure. Throws where something is not answered as it must be, and where it is interrupted. */
