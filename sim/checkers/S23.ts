@@ -1,15 +1,27 @@
 /** S23: a message that was handled and comes again, byte for byte, writes nothing. */
+import type { Message } from "../../core/Message.ts";
 import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+import { statementsIn } from "./StatementsIn.ts";
 import { Violation } from "../base/Violation.ts";
+import { voteText } from "./Votes.ts";
 
-export const S23 = (): Checker => ({
+/** More are not listed: a message may bring hundreds. */
+const MOST_VOTES = 3;
+
+const broughtBy = ({ product }: Ghost, message: Message): string => {
+  const votes = statementsIn(product, message).slice(0, MOST_VOTES);
+  return votes.map((vote) => `, with peer ${vote.header.peerId}'s ${voteText(vote)}`).join("");
+};
+
+export const S23 = (ghost: Ghost): Checker => ({
   id: "S23",
   redelivered: ({ slot, honest }, message, transactions) => {
     if (honest && transactions > 0)
       throw new Violation(
         "S23",
-        `peer ${slot} had handled this ${message._tag}`,
-        `the same ${message._tag} again made it write ${transactions} transaction(s)`,
+        `peer ${slot} had handled this ${message._tag}${broughtBy(ghost, message)}`,
+        `the same bytes again made it write ${transactions} transaction(s), and a message is handled once`,
       );
   },
 });

@@ -1,10 +1,12 @@
 /** S3: what is applied has a valid receipt of every member, at the pinned incarnations, signed in time. */
+import type { Digest } from "../../core/base/Digest.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
 import type { Checker } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Subject } from "../models/Subject.ts";
 import { ofSubjects } from "./SubjectHooks.ts";
 import { Violation } from "../base/Violation.ts";
+import { votesOn } from "./Votes.ts";
 
 const fault = (ghost: Ghost, id: string, { proposal, receipts }: Rows["certificates"]): string | undefined => {
   const { membership } = ghost;
@@ -48,11 +50,20 @@ export const S3 = (ghost: Ghost): Checker => ({
     certificates: ({ slot, honest }, write) => {
       if (!honest || write.op === "remove") return;
       const found = fault(ghost, write.key, write.row);
-      if (found !== undefined) throw new Violation("S3", `peer ${slot} applied proposal ${write.key}`, found);
+      if (found !== undefined)
+        throw new Violation(
+          "S3",
+          `peer ${slot} applied proposal ${write.key} (${votesOn(ghost, write.key as Digest)})`,
+          `${found}, and what is applied needs a receipt of every member in time`,
+        );
     },
     ...ofSubjects(ghost.product, (subject) => ({ slot, honest }, write, writes) => {
       if (honest && write.op !== "remove" && !isCertified(ghost, writes, subject, write))
-        throw new Violation("S3", `peer ${slot} stored ${subject.name} ${write.key}`, "no certificate came with it");
+        throw new Violation(
+          "S3",
+          `peer ${slot} stored ${subject.name} ${write.key}`,
+          "no certificate of that revision came in the same transaction, and only a certificate changes what is stored",
+        );
     }),
   },
 });

@@ -4,6 +4,7 @@ import type { Write } from "../../core/Tables.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import { type Ghost, type PeerMask, slotsOf } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
+import { votesOn } from "./Votes.ts";
 
 const firstOf = (peers: PeerMask): number => 32 - Math.clz32(peers & -peers);
 
@@ -16,13 +17,17 @@ export const S4 = (ghost: Ghost): Checker => {
     if (applied === 0) return;
     const abortedAt = aborted.get(id);
     if (abortedAt !== undefined)
-      throw new Violation("S4", `peer ${firstOf(applied)} applied proposal ${id}`, `peer ${abortedAt} aborted it`);
+      throw new Violation(
+        "S4",
+        `peer ${firstOf(applied)} applied proposal ${id} (${votesOn(ghost, id)})`,
+        `peer ${abortedAt} aborted it, and a proposal has one end at all honest peers`,
+      );
     // A peer that lies, or came back on an old disk, may have refused and signed a receipt, and is exposed by that.
     const refusals = facts.barring & ~ghost.forgetful & ~ghost.lying;
     if (refusals !== 0)
       throw new Violation(
         "S4",
-        `peer ${firstOf(applied)} applied proposal ${id}`,
+        `peer ${firstOf(applied)} applied proposal ${id} (${votesOn(ghost, id)})`,
         `a member has a durable REFUSAL of it, so that no certificate can exist (members ${slotsOf(refusals).join(", ")})`,
       );
   };

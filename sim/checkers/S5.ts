@@ -9,6 +9,7 @@ import { FIRST_INCARNATION } from "../../core/protocol/SignedState.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import { type Ghost, slotsOf } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
+import { votesOn } from "./Votes.ts";
 
 export const S5 = (ghost: Ghost): Checker => {
   /** Proposals that ended at a peer before: an acknowledgement made again later is no second end. */
@@ -30,12 +31,16 @@ export const S5 = (ghost: Ghost): Checker => {
     if (silent !== undefined)
       throw new Violation(
         "S5",
-        `peer ${slot} aborted proposal ${id}`,
-        `peer ${silent} never voted for its end in its incarnation ${incarnationOf(silent)}`,
+        `peer ${slot} aborted proposal ${id} (${votesOn(ghost, id)})`,
+        `peer ${silent} never voted for its end in its incarnation ${incarnationOf(silent)}, and an abort needs the vote of every member`,
       );
     const [applier] = slotsOf(facts.applied & ~ghost.lying & ~ghost.away);
     if (applier !== undefined && ghost.isAtomic)
-      throw new Violation("S5", `peer ${slot} aborted proposal ${id}`, `peer ${applier} applied it`);
+      throw new Violation(
+        "S5",
+        `peer ${slot} aborted proposal ${id} (${votesOn(ghost, id)})`,
+        `peer ${applier} applied it, and what is aborted anywhere is applied nowhere`,
+      );
   };
 
   const end = (peer: Watched, id: Digest, ack: SignedStatement | undefined): void => {

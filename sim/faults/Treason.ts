@@ -47,6 +47,7 @@ export const betray = (name: TreasonName, slot?: number): Nemesis => ({
     const any = world.choices.plan("traitor").between("peer", world.plan.peers, 1, world.plan.peers);
     const peer = world.peer(slot ?? (isWriter ? WRITER : any));
     world.faults.add(name);
+    peer.treason = name;
     world.mail.speakThrough(peer, new Traitor(world, peer, lie(), mishear?.()));
   },
 });

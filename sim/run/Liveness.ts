@@ -2,6 +2,7 @@
  * The end of every run: all faults stop, all peers come back, and then what must
  * come about has to come about within a bounded time.
  */
+import type { Rejection } from "../../core/base/Rejection.ts";
 import { modeOf } from "../../core/protocol/Mode.ts";
 import { assertAnsweredBehindExpired } from "./L9.ts";
 import type { Command } from "../requests/Commands.ts";
@@ -12,6 +13,7 @@ import { assertListable } from "./Listable.ts";
 import { type Unrest, unrestOf } from "./Rest.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import { Violation } from "../base/Violation.ts";
+import { votesOn } from "../checkers/Votes.ts";
 import type { Outcome } from "../requests/Outcome.ts";
 import type { Workload } from "../callers/Workload.ts";
 import type { World } from "../world/World.ts";
@@ -133,11 +135,14 @@ const insist = (world: World, workload: Workload, peer: SimPeer, command: Comman
   return last;
 };
 
+const namedText = (members: Rejection["members"]): string =>
+  members.map(({ peerId, reason }) => `; peer ${peerId} ${reason}`).join("");
+
 const nameOf = (outcome: Outcome): string =>
   typeof outcome === "string"
     ? outcome
     : outcome._tag === "Rejected"
-      ? `${outcome.rejection.code} (${outcome.rejection.detail})`
+      ? `${outcome.rejection.code} (${outcome.rejection.detail}${namedText(outcome.rejection.members)})`
       : outcome._tag;
 
 /**
@@ -279,7 +284,7 @@ const settleApplied = (world: World): void => {
     throw new Violation(
       "L1",
       `proposal ${left.id} is applied at peer ${slotsOf(left.applied & honest)[0]}`,
-      `peer ${slotsOf(honest & ~left.applied)[0]} has not applied it, with one faulty member in quarantine`,
+      `peer ${slotsOf(honest & ~left.applied)[0]} has not applied it, with one faulty member in quarantine (${votesOn(world.ghost, left.id)})`,
     );
 };
 

@@ -1,7 +1,9 @@
 /** When a cluster in which nothing goes wrong any more is at rest: L1 to L3 and the first half of L5. */
 import { isIndexed } from "../../core/commands/approvers/ApproverIndex.ts";
+import type { Digest } from "../../core/base/Digest.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { type Ghost, slotsOf } from "../checkers/Ghost.ts";
+import { votesOn } from "../checkers/Votes.ts";
 
 /** A peer at the end, simulated or real. */
 export interface Standing {
@@ -14,7 +16,8 @@ export interface Standing {
 export type Unrest = readonly [id: string, first: string, second: string];
 
 /** L1: any proposal ever prepared or refused is applied everywhere or aborted everywhere. */
-const proposalUnrest = ({ everyone, lying, restored, proposals }: Ghost): Unrest | undefined => {
+const proposalUnrest = (ghost: Ghost): Unrest | undefined => {
+  const { everyone, lying, restored, proposals } = ghost;
   // A traitor's own disk is no evidence of what it signed.
   const trusted = everyone & ~lying;
   for (const { id, receipts, barring, forgotten, applied, aborted } of proposals.values()) {
@@ -24,7 +27,11 @@ const proposalUnrest = ({ everyone, lying, restored, proposals }: Ghost): Unrest
     // A restored peer needs no trace of what the others aborted.
     if (applied === 0 && ((aborted | restored) & trusted) === trusted) continue;
     const [open] = slotsOf(trusted & ~(applied | aborted));
-    return ["L1", `proposal ${id} was prepared or refused somewhere`, `peer ${open} has not decided it after healing`];
+    return [
+      "L1",
+      `proposal ${id} was prepared or refused: ${votesOn(ghost, id)}`,
+      `peer ${open} has not decided it after healing, when every receipt makes it apply and one refusal lets it end`,
+    ];
   }
   return undefined;
 };
@@ -49,12 +56,22 @@ const absence = ({ slot, state }: Standing): Unrest | undefined => {
 /** What a peer that takes part has not finished, or has otherwise than the first. */
 const remainder = (ghost: Ghost, first: Standing | undefined, { slot, state }: Standing): Unrest | undefined => {
   if (state === undefined || ghost.isLying(slot)) return undefined;
-  const {
-    undecided: { outbox, preparations, refused, aborting, locks },
-  } = state;
-  const left = { outbox, preparations, refused, aborting, locks };
-  for (const [name, { size }] of Object.entries(left))
-    if (size > 0) return ["L2", "everything was healed", `peer ${slot} still has: ${name} ${size}`];
+  const { outbox, preparations, refused, aborting, locks } = state.undecided;
+  const [delivery] = outbox.values();
+  const left: ReadonlyArray<readonly [string, number, Digest | undefined]> = [
+    ["outbox", outbox.size, delivery?.id],
+    ["preparations", preparations.size, [...preparations.keys()][0]],
+    ["refused", refused.size, [...refused.keys()][0]],
+    ["aborting", aborting.size, [...aborting.keys()][0]],
+    ["locks", locks.size, [...locks.values()][0]],
+  ];
+  for (const [name, size, id] of left)
+    if (size > 0)
+      return [
+        "L2",
+        "everything was healed, and what all members have acknowledged leaves nothing behind",
+        `peer ${slot} still has: ${name} ${size}${id === undefined ? "" : `, such as of proposal ${id} (${votesOn(ghost, id)})`}`,
+      ];
   if (!isIndexed(state)) return ["L2", "everything was healed", `peer ${slot} still makes its index of approvers`];
   const { setDigest } = ghost.crypto;
   if (first?.state !== undefined && setDigest(first.state.registry.set) !== setDigest(state.registry.set))

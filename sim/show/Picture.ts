@@ -9,6 +9,7 @@ import type { Copy, Moment, Recorder, Sent } from "./Recorder.ts";
 import { answerText, askedText, messageText, writesText } from "./Sentences.ts";
 import { callsOf, changesText, conditionsOf } from "./Spans.ts";
 import { sectionNames } from "./StateLines.ts";
+import { traitorText } from "./Story.ts";
 import { Topics } from "./Topics.ts";
 
 /** Facts about a run that the recording does not hold. */
@@ -245,10 +246,13 @@ class Painter {
   }
 }
 
+const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
 /** What the page draws of a recorded run. */
 export const pictureOf = (recorder: Recorder, options: PictureOptions): PictureData => {
   const { report, command, notes, peer } = options;
   const { seed, schedule, peers, crypto, hash, events, violation } = report;
+  const traitor = traitorText(recorder.world);
   const painter = new Painter(recorder, recorder.world.cryptography.crypto);
   const { topics, pool } = painter;
   const moments = recorder.moments.map((moment) => painter.moment(moment));
@@ -262,7 +266,8 @@ export const pictureOf = (recorder: Recorder, options: PictureOptions): PictureD
       hash,
       events,
       command,
-      notes,
+      notes: [...notes, ...(traitor === undefined ? [] : [`${sentence(traitor)}.`])],
+      treasons: recorder.world.peers.map(({ treason }) => treason ?? null),
     },
     violation: violation === undefined ? null : { id: violation.id, facts: violation.facts, row: moments.length - 1 },
     leftOut: recorder.dropped,

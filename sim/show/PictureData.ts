@@ -122,6 +122,8 @@ export interface RunData {
   readonly events: number;
   readonly command: string;
   readonly notes: ReadonlyArray<string>;
+  /** By peer: what kind of traitor it is, or null. */
+  readonly treasons: ReadonlyArray<string | null>;
 }
 
 export interface PictureData {

@@ -14,6 +14,12 @@ import type { Network } from "../network/Network.ts";
 import type { Plan } from "../base/Plan.ts";
 import type { Packet } from "../network/Wire.ts";
 
+export interface ObservedPeer extends Watched {
+  readonly clock: { readonly offsetMillis: number };
+  /** What kind of traitor it is. */
+  readonly treason: string | undefined;
+}
+
 /** What may be looked at in a world, at any time. */
 export interface Observed {
   readonly plan: Plan;
@@ -23,7 +29,7 @@ export interface Observed {
   readonly events: number;
   readonly healed: boolean;
   readonly network: Network;
-  readonly peers: ReadonlyArray<Watched & { readonly clock: { readonly offsetMillis: number } }>;
+  readonly peers: ReadonlyArray<ObservedPeer>;
   readonly tokenKeys: { readonly unavailable: ReadonlySet<number>; readonly gone: ReadonlyMap<number, number> };
   readonly cryptography: { readonly crypto: Crypto };
   readonly product: Product;

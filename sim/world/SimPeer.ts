@@ -80,6 +80,8 @@ export class SimPeer implements Watched {
   toDeclare = false;
   /** It signs statements that its driver never decided. */
   isLying = false;
+  /** What kind of traitor it is, for people. */
+  treason: string | undefined;
   /** It is gone for good. */
   isLost = false;
   /** It has known its cluster before; its operators have removed the bootstrap secret since, as they should. */

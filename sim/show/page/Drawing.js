@@ -258,9 +258,14 @@ export const drawHeads = () => {
     element.style.left = `${x}px`;
     return element;
   };
+  /** @param {number} index */
+  const roleOf = (index) => {
+    const treason = data.run.treasons[index];
+    return [...(index === 0 ? ["writer"] : []), ...(treason ? ["traitor"] : [])].join(", ");
+  };
   const callers = title(callersX, "callers", "");
   const peers = Array.from({ length: peerCount }, (_, index) =>
-    title(laneX(index + 1), `peer ${index + 1}`, index === 0 ? "writer" : ""),
+    title(laneX(index + 1), `peer ${index + 1}`, roleOf(index)),
   );
   heads.replaceChildren(callers, ...peers, title(worldX(), "world", ""));
   heads.style.width = `${plane.width}px`;
