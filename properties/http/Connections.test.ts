@@ -117,3 +117,37 @@ describe("a public API with TLS", () => {
     expect(await metricsOf(cluster, 1)).toMatch(/^custody_http_connections_cut_total\{reason="handshake"\} 11$/m);
   });
 });
+
+/** Connections that count the answers they are given. */
+const counting = async (url: string, count: number, localAddress: string) => {
+  const counted = { answers: 0 };
+  const sockets = Array.from({ length: count }, () => {
+    const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1", localAddress });
+    socket.on("error", () => undefined);
+    socket.on("data", (part) => (counted.answers += part.toString("latin1").split("HTTP/1.1 200 ").length - 1));
+    opened.push(() => socket.destroy());
+    return socket;
+  });
+  await Promise.all(sockets.map((socket) => new Promise((resolve) => void socket.once("connect", resolve))));
+  const send = (text: string): void => {
+    for (const socket of sockets) socket.write(text);
+  };
+  return { counted, send };
+};
+
+describe("a read", () => {
+  it("does not wait for all that another host has sent before it by many connections", async () => {
+    const cluster = track(await ServerCluster.found(1));
+    const { ref } = (await cluster.register(1, registration("wanted"))).json;
+    const token = await cluster.mint(["service.approvers.read"]);
+    const read = `GET /v1/custody/approvers/${ref} HTTP/1.1\r\nhost: peer\r\nx-jwt-token: ${token}\r\n\r\n`;
+    const { url } = cluster.server(1);
+    const greedy = await counting(url, 40, "127.0.0.9");
+    const modest = await counting(url, 1, "127.0.0.1");
+    greedy.send(read.repeat(30));
+    modest.send(read);
+    await vi.waitFor(() => expect(modest.counted.answers).toBe(1), 30_000);
+    expect(greedy.counted.answers).toBeLessThan(400);
+    await vi.waitFor(() => expect(greedy.counted.answers).toBe(1_200), 30_000);
+  });
+});

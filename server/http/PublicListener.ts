@@ -11,6 +11,7 @@ import type { Duplex } from "node:stream";
 import { closeSoon } from "../net/CloseSoon.ts";
 import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { timeoutsOf } from "../net/ConnectionLimits.ts";
+import { RequestTurns } from "../net/RequestTurns.ts";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
 import type { ApiPorts } from "./ApiCall.ts";
 import { type HttpFault, httpFault, PROBLEM_TYPE, problemOf } from "./HttpErrors.ts";
@@ -87,6 +88,7 @@ interface UnderWay {
 /** A server that does not listen yet; the guard watches its connections. */
 export const makePublicListener = (ports: ApiPorts, tls: ListenerTls | undefined, guard: ConnectionGuard): Server => {
   const answer = publicApi(ports);
+  const turns = new RequestTurns();
   const options = { ...parsing, ...timeoutsOf(guard.limits) };
   const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...tls });
   guard.watch(server);
@@ -102,7 +104,7 @@ export const makePublicListener = (ports: ApiPorts, tls: ListenerTls | undefined
     response.on("close", () => {
       if (request.complete && busy.get(socket) === underWay) busy.delete(socket);
     });
-    if (hasHost(request)) answer(request, response);
+    if (hasHost(request)) turns.take(request, response, () => answer(request, response));
     else counted(refuse(request, response, wrongHost));
   });
   server.on("request", take);
