@@ -1,13 +1,13 @@
 /**
- * Requests begin by turns: one of each host, and of a host one of each of its connections, a few in each turn of the
- * event loop, between which what was begun goes on. So nobody waits for all that another one has sent at once, however
- * many connections that came by.
+ * Requests begin by turns: one of each host, and of a host one of each of its connections; after a few the event loop
+ * goes round, so that what was begun goes on. So nobody waits for all that another one has sent at once, however many
+ * connections that came by.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { addressKey } from "./AddressKey.ts";
 
-/** Requests that begin in one turn of the event loop: some milliseconds of work. */
+/** Requests that begin before the event loop goes round: some milliseconds of work. */
 const BEGUN_IN_TURN = 8;
 
 interface Waiting {
