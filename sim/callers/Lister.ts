@@ -22,7 +22,7 @@ const LONGEST_PART_MICROS = 20_000;
 /** Pages of one list, with those that are asked for again. */
 const MOST_PAGES = 12;
 /** Events of the world for each page, so that a run does not spend its time on lists. */
-const EVENTS_PER_PAGE = 30;
+const EVENTS_PER_PAGE = 50;
 const LIMITS = [3, 1, 2, 5, 20, 50] as const;
 /** Approvers and teams that a filter may name. */
 const IDS = 30;

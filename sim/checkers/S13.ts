@@ -42,10 +42,13 @@ const assertIndex = ({ crypto }: Ghost, { slot, store }: Watched): void => {
   const approvers = allRows(store, "approvers");
   const wanted = new Set(approvers.flatMap((row) => [...termKeysOf(row, crypto)]));
   const mark = store.get("indexed", SELF);
-  const isMade = (ref: string): boolean => mark !== undefined && (mark.upTo === undefined || ref <= mark.upTo);
-  const made = approvers.filter(({ ref }) => isMade(ref)).flatMap((row) => [...termKeysOf(row, crypto)]);
+  const isMade = (ref: string): boolean => mark?.upTo !== undefined && ref <= mark.upTo;
+  const isWhole = mark !== undefined && mark.upTo === undefined;
+  const made = isWhole
+    ? wanted
+    : approvers.filter(({ ref }) => isMade(ref)).flatMap((row) => [...termKeysOf(row, crypto)]);
   const stored = new Set(store.scan("terms", "", Number.MAX_SAFE_INTEGER).map(({ key }) => key));
-  const other = [...stored].find((key) => !wanted.has(key)) ?? made.find((key) => !stored.has(key));
+  const other = [...stored].find((key) => !wanted.has(key)) ?? [...made].find((key) => !stored.has(key));
   if (other !== undefined)
     throw new Violation(
       "S13",

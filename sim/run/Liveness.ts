@@ -261,9 +261,11 @@ const assertWhole = (world: World, workload: Workload): void => {
   for (const facts of world.ghost.proposals.values()) if (facts.aborted !== 0) world.marks.add("settled by an abort");
   assertProgress(world, workload);
   settle(world);
-  // Another unit than that of the replacement, so that this draw moves none.
-  const listing = world.choices.stream("healed lists").next().between("listing peer", 1, 1, world.plan.peers);
-  assertListable(world, world.peer(listing));
+  if (world.plan.workload.isListing) {
+    // Another unit than that of the replacement, so that this draw moves none.
+    const listing = world.choices.stream("healed lists").next().between("listing peer", 1, 1, world.plan.peers);
+    assertListable(world, world.peer(listing));
+  }
   world.sweep();
 };
 

@@ -77,7 +77,7 @@ const plan = (choices: Choices): Draft => ({
     guess: within(choices, "guess", 0, 0, 10),
     race: within(choices, "race", 0, 0, 15),
     read: within(choices, "read", 0, 0, 20),
-    isListing: happens(choices, "lists", 250),
+    isListing: happens(choices, "lists", 120),
     invite: among(choices, "invite", 0, 0, 0, 5, 20),
     finish: among(choices, "finish", 0, 0, 20, 40),
     follow: among(choices, "follow", 0, 0, 0, 10),
@@ -110,7 +110,7 @@ const anyMoment = (choices: Choices): Nemesis => {
 
 /** At most one member is faulty, which is what the protocol promises to stand. */
 const nemeses = (choices: Choices): ReadonlyArray<Nemesis> => [
-  ...(happens(choices, "an older version", 80) ? [moments.olderVersion(choices, [1, 20])] : []),
+  ...(happens(choices, "an older version", 40) ? [moments.olderVersion(choices, [1, 20])] : []),
   ...(happens(choices, "a faulty member", 200) ? [faulty(choices)] : []),
   ...(happens(choices, "a moment to strike at", 250) ? [anyMoment(choices)] : []),
 ];
