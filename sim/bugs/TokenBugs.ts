@@ -1,33 +1,20 @@
 /** Bugs in what a peer believes of a token. */
-import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import { permittingAll } from "../world/TokenKeys.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
-
-/** What a peer believes if it looks at no claim. */
-const everyToken = (check: ActorCheck): ActorCheck =>
-  check._tag === "Verified"
-    ? {
-        _tag: "Verified",
-        claims: {
-          ...check.claims,
-          audience: ["custody"],
-          permissions: ["service.approvers.register", "service.approvers.metadata"],
-        },
-      }
-    : check;
 
 export const tokenBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "permission-unchecked",
     changes: "every token is believed to hold every permission",
     finds: "S30",
-    tampering: () => ({ judged: (_world, _peer, check) => everyToken(check) }),
+    tampering: () => ({ judged: (_world, _peer, check) => permittingAll(check) }),
   },
   {
     name: "anybody-may-invite",
     changes: "every token is believed to hold every permission, where callers ask for options only",
     finds: "S30",
     schedule: "session-storm",
-    tampering: () => ({ judged: (_world, _peer, check) => everyToken(check) }),
+    tampering: () => ({ judged: (_world, _peer, check) => permittingAll(check) }),
   },
   {
     name: "judge-without-keys",

@@ -66,7 +66,9 @@ export class OpenRequests {
     const open = this.#open.get(requestId);
     if (open === undefined) return;
     if (isSuccess(answer)) {
-      this.#world.product.modelOf(open.asked).assertMeant(requestId, open.asked, open.token.kind, answer);
+      // A liar may do for its own callers what it likes; what others do for them is judged with them.
+      if (!open.peer.isLying || !this.#world.tokenKeys.believed.has(open.token.text))
+        this.#world.product.modelOf(open.asked).assertMeant(requestId, open.asked, open.token.kind, answer);
       assertLength(requestId, open.asked.call, answer);
       this.#succeeded(open.asked, answer);
     } else this.#refused(requestId, open, answer);

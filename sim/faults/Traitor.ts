@@ -12,6 +12,7 @@ import type { Message } from "../../core/Message.ts";
 import type { PrepareItem, SettleItem } from "../../core/protocol/Message.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
 import { proposalId } from "../../core/protocol/Proposal.ts";
+import { RESTORATION_TAG, restorationCodec, type SignedRestoration } from "../../core/protocol/Restoration.ts";
 import {
   BATCH_TAG,
   batchHeaderCodec,
@@ -131,19 +132,49 @@ export class Traitor implements Mouthpiece {
     return signed;
   }
 
-  /** Another proposal in place of one of its driver's, with a receipt for it. */
-  forge({ evidence }: PrepareItem, proposal: Proposal): PrepareItem | undefined {
+  /** A statement in other words, signed anew where its words or its header have changed. */
+  signAnew(before: SignedStatement, after: SignedStatement): SignedStatement {
+    const { statement, header } = after;
+    if (statement === before.statement && header === before.header) return after;
+    const isAnother = statement !== before.statement;
+    const tree = batchTree(this.world.cryptography.crypto, [statement]);
+    const signed = this.signHeader({
+      header: isAnother ? { ...header, size: 1, root: tree.root } : header,
+      signature: after.signature,
+    });
+    const { index, proof } = isAnother ? { index: 0, proof: tree.proofs[0] ?? [] } : after;
+    return { statement, index, proof, ...signed };
+  }
+
+  signHeader({ header }: SignedHeader): SignedHeader {
+    return { header, signature: this.peer.keys.identity.sign(BATCH_TAG, batchHeaderCodec, header) };
+  }
+
+  /** A restore that it announces, whether there was one or not. */
+  announce({ restoration }: SignedRestoration): SignedRestoration {
+    return { restoration, signature: this.peer.keys.identity.sign(RESTORATION_TAG, restorationCodec, restoration) };
+  }
+
+  /** A receipt for a proposal that its driver knows nothing of; it listens for the votes of others. */
+  vouch(proposal: Proposal): SignedStatement | undefined {
     const receipt = this.state("RECEIPT", proposal);
     const id = this.idOf(proposal);
     if (!this.#forged.has(id)) this.#forged.set(id, { proposal, votes: new Map() });
+    return receipt;
+  }
+
+  /** Another proposal in place of one of its driver's, with a receipt for it. */
+  forge({ evidence }: PrepareItem, proposal: Proposal): PrepareItem | undefined {
+    const receipt = this.vouch(proposal);
     return receipt && { proposal, receipt, evidence };
   }
 
   says(to: PeerId, message: Message): ReadonlyArray<Message> {
     if (this.peer.isDamaged || this.peer.state?.cluster.membership === undefined) return [message];
-    if (message._tag !== "Ready") return this.#lie(this, to, message);
     // It admits as many batches as any peer may have seen.
-    return [{ ...message, batchNo: Math.max(message.batchNo, this.#highestFork) }];
+    const meant =
+      message._tag === "Ready" ? { ...message, batchNo: Math.max(message.batchNo, this.#highestFork) } : message;
+    return this.#lie(this, to, meant);
   }
 
   hears(from: PeerId, message: Message): Message | undefined {

@@ -6,26 +6,30 @@ import { lyingWriter } from "./LyingWriter.ts";
 import { falsifyingWriter, hastyAnswers } from "./FalsifyingWriter.ts";
 import { forgetfulKeeper } from "./ForgetfulKeeper.ts";
 import { lyingSessionWriter } from "./LyingSessionWriter.ts";
+import { looseTongue } from "./LooseTongue.ts";
 import { type Lie, type Mishear, Traitor } from "./Traitor.ts";
 
-const truth = (): Lie => (_traitor, _to, message) => [message];
+const truth: Lie = (_traitor, _to, message) => [message];
 
 interface Treason {
-  readonly lie: () => Lie;
-  readonly mishear?: () => Mishear;
+  readonly ways: () => { readonly lie: Lie; readonly mishear?: Mishear };
   readonly isWriter: boolean;
+  /** Whether it may take any token for one that permits everything. */
+  readonly isCredulous?: boolean;
 }
 
 const lies = {
-  "equivocating writer": { lie: equivocatingWriter, isWriter: true },
-  "lying writer": { lie: lyingWriter, isWriter: true },
-  "equivocating refuser": { lie: equivocatingRefuser, isWriter: false },
-  "lying session writer": { lie: lyingSessionWriter, isWriter: true },
-  "falsifying writer": { lie: falsifyingWriter, mishear: hastyAnswers, isWriter: true },
-  "forgetful keeper": { lie: truth, mishear: forgetfulKeeper, isWriter: false },
+  "equivocating writer": { ways: () => ({ lie: equivocatingWriter() }), isWriter: true },
+  "lying writer": { ways: () => ({ lie: lyingWriter() }), isWriter: true },
+  "equivocating refuser": { ways: () => ({ lie: equivocatingRefuser() }), isWriter: false },
+  "lying session writer": { ways: () => ({ lie: lyingSessionWriter() }), isWriter: true },
+  "falsifying writer": { ways: () => ({ lie: falsifyingWriter(), mishear: hastyAnswers() }), isWriter: true },
+  "forgetful keeper": { ways: () => ({ lie: truth, mishear: forgetfulKeeper() }), isWriter: false },
+  "loose tongue": { ways: looseTongue, isWriter: false, isCredulous: true },
 } as const satisfies { readonly [name: string]: Treason };
 
 export type TreasonName = keyof typeof lies;
+/** Those that lie about one thing; a loose tongue may lie about any. */
 export const treasonNames: readonly [TreasonName, ...ReadonlyArray<TreasonName>] = [
   "equivocating writer",
   "lying writer",
@@ -43,11 +47,14 @@ export const betray = (name: TreasonName, slot?: number): Nemesis => ({
   started: (world: World) => {
     // No other peer to lie to.
     if (world.plan.peers === 1) return;
-    const { lie, mishear, isWriter }: Treason = lies[name];
+    const { ways, isWriter, isCredulous = false }: Treason = lies[name];
     const any = world.choices.plan("traitor").between("peer", world.plan.peers, 1, world.plan.peers);
     const peer = world.peer(slot ?? (isWriter ? WRITER : any));
     world.faults.add(name);
     peer.treason = name;
-    world.mail.speakThrough(peer, new Traitor(world, peer, lie(), mishear?.()));
+    const { lie, mishear } = ways();
+    world.mail.speakThrough(peer, new Traitor(world, peer, lie, mishear));
+    if (isCredulous && world.choices.plan("credulous").chance("believes every token", 500))
+      world.tokenKeys.credulous.add(peer.slot);
   },
 });

@@ -48,4 +48,12 @@ export const traitorSchedules = {
     plan: () => ({ faults: weights("crash"), workload: { ...HOLDERS, callers: 12 } }),
     nemeses: () => [betray("forgetful keeper")],
   },
+  "loose-tongue": {
+    sizes: CLUSTER,
+    plan: (choices) => ({
+      faults: happens(choices, "other faults", 250) ? weights("slow link", "crash") : new Map(),
+      workload: { ...HOLDERS, fresh: 25, retry: 15, replace: 15, race: 5, badTokens: 150, callers: 8 },
+    }),
+    nemeses: () => [betray("loose tongue")],
+  },
 } satisfies Family;

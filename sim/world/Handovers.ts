@@ -63,7 +63,7 @@ export class Handovers {
     const handled = tampering.delivered?.(world, peer, heard, from) ?? heard;
     if (isLate(peer, handled)) chronicle.marks.add("a late certificate met a settlement");
     const tokens = tokensIn(handled, this.#ports.composition);
-    const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => tokenKeys.judge(peer, token));
+    const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => tokenKeys.judge(peer, token, true));
     const event = delivery(from, handled, actors, versions);
     for (const hook of this.#delivered) hook(peer, message);
     const { process } = peer;

@@ -84,7 +84,7 @@ export class Service {
       if (!peer.isUp || peer.process !== process) return;
       const { settle } = this.#ground;
       const { tokenKeys, tampering } = this.#ports;
-      const actor = tokenKeys.judge(peer, token);
+      const actor = tokenKeys.judge(peer, token, false);
       observer?.asked(peer.slot, requestId, call, actor);
       const event: Asking = { _tag: "Command", requestId, call, token, actor };
       peer.dispatch(tampering.asked?.(peer, event) ?? event);

@@ -41,8 +41,8 @@ export interface Tampering {
   readonly delivered?: (world: TamperedWorld, peer: SimPeer, message: Message, from: PeerId) => Message;
   /** A request as it enters through a peer. */
   readonly asked?: (peer: SimPeer, request: Asking) => Asking;
-  /** What a peer believes of a token. */
-  readonly judged?: (world: TamperedWorld, peer: SimPeer, check: ActorCheck) => ActorCheck;
+  /** What a peer believes of a token, of its own caller or in a message. */
+  readonly judged?: (world: TamperedWorld, peer: SimPeer, check: ActorCheck, isEvidence: boolean) => ActorCheck;
   /** A row as a peer's core finds it. */
   readonly found?: <T extends TableName>(peer: SimPeer, table: T, row: Rows[T] | undefined) => Rows[T] | undefined;
   /** The rows that reach a disk. */

@@ -11,6 +11,19 @@ import { Violation } from "../base/Violation.ts";
 /** A writer may act on an answer to a probe so long ago, and may have stood still for a flush besides. */
 const NOTICED_MICROS = (Limits.probeAgeMillis + 2 * Limits.probeWaitMillis) * 1_000;
 
+/** A token as somebody sees it who looks at no claim but the name. */
+export const permittingAll = (check: ActorCheck): ActorCheck =>
+  check._tag === "Verified"
+    ? {
+        _tag: "Verified",
+        claims: {
+          ...check.claims,
+          audience: ["custody"],
+          permissions: ["service.approvers.register", "service.approvers.metadata"],
+        },
+      }
+    : check;
+
 interface Ports {
   readonly commands: Commands;
   readonly world: TamperedWorld;
@@ -25,6 +38,10 @@ export class TokenKeys {
   readonly gone = new Map<number, number>();
   /** Slots of peers that do not know the keys that are in use now. */
   readonly unknown = new Set<number>();
+  /** Slots of members that let anybody do anything. */
+  readonly credulous = new Set<number>();
+  /** Tokens that one of these took at their bearer's word. */
+  readonly believed = new Set<string>();
   /** Tokens that some peer has not believed to be any. */
   readonly disbelieved = new Set<string>();
   readonly #ports: Ports;
@@ -61,14 +78,17 @@ export class TokenKeys {
         );
   }
 
-  /** What a peer finds out about a token. */
-  judge(peer: SimPeer, token: string): ActorCheck {
+  /** What a peer finds out about a token, of a caller of its own or, as evidence, in another member's message. */
+  judge(peer: SimPeer, token: string, isEvidence: boolean): ActorCheck {
     if (this.unavailable.has(peer.slot) || this.gone.has(peer.slot)) return { _tag: "Unavailable" };
     const { commands, world, tampering } = this.#ports;
-    const real: ActorCheck = this.unknown.has(peer.slot)
+    const seen: ActorCheck = this.unknown.has(peer.slot)
       ? { _tag: "Refused", reason: "unknown key" }
       : commands.judge(token);
-    const check = tampering.judged?.(world, peer, real) ?? real;
+    const isBelieved = this.credulous.has(peer.slot);
+    if (isBelieved) this.believed.add(token);
+    const real = isBelieved ? permittingAll(seen) : seen;
+    const check = tampering.judged?.(world, peer, real, isEvidence) ?? real;
     if (check._tag === "Refused") this.disbelieved.add(token);
     return check;
   }
@@ -78,5 +98,6 @@ export class TokenKeys {
     this.unavailable.clear();
     this.gone.clear();
     this.unknown.clear();
+    this.credulous.clear();
   }
 }

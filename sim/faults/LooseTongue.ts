@@ -1,0 +1,130 @@
+/**
+ * A member that may lie in any field of any message: in what it asks, answers, passes on and claims to have heard, to
+ * one member and not to another. It also says again what it has heard others say, as if it were its own. Some lie in
+ * every kind of message, some in a few; and some believe whatever a token's bearer asks for.
+ */
+import { attest, type Forward } from "../../core/protocol/Forward.ts";
+import type { Certificate } from "../../core/protocol/Certificate.ts";
+import type { Message } from "../../core/Message.ts";
+import { isOfModule, type SettleItem } from "../../core/protocol/Message.ts";
+import type { SignedRestoration } from "../../core/protocol/Restoration.ts";
+import type { SignedHeader, SignedStatement } from "../../core/protocol/Statement.ts";
+import type { Unit } from "../base/Choices.ts";
+import { falsified, type Sign } from "./Falsified.ts";
+import { type Fields, Hearsay } from "./Hearsay.ts";
+import type { Lie, Mishear, Traitor } from "./Traitor.ts";
+
+/** How often it lies in messages of one kind, in a thousand. */
+const RATES: readonly [number, ...ReadonlyArray<number>] = [0, 0, 50, 150, 400];
+
+/** Records are told apart by their fields: the codecs of messages have no two alike. */
+const has = (fields: Fields, ...names: ReadonlyArray<string>): boolean => names.every((name) => name in fields);
+
+const signerIn = (fields: Fields): number => (fields as unknown as SignedStatement).header.peerId;
+
+const signedAnew =
+  (traitor: Traitor, unit: Unit): Sign =>
+  (before, after) => {
+    const { peer } = traitor;
+    if (has(after, "statement", "header", "signature")) {
+      const isOwn = signerIn(before) === peer.peerId || signerIn(after) === peer.peerId;
+      if (!isOwn && !unit.chance("signs for another", 300)) return after;
+      return { ...traitor.signAnew(before as unknown as SignedStatement, after as unknown as SignedStatement) };
+    }
+    if (has(after, "header", "signature") && before["header"] !== after["header"])
+      return { ...traitor.signHeader(after as unknown as SignedHeader) };
+    if (has(after, "restoration", "signature") && before["restoration"] !== after["restoration"])
+      return { ...traitor.announce(after as unknown as SignedRestoration) };
+    if (has(after, "proposal", "receipts") && before["proposal"] !== after["proposal"])
+      return { ...vouched(traitor, after as unknown as Certificate) };
+    if (has(after, "proposal", "receipt") && before["proposal"] !== after["proposal"]) {
+      const item = after as unknown as SettleItem;
+      return { ...after, receipt: traitor.vouch(item.proposal) ?? item.receipt };
+    }
+    return has(after, "call", "token", "attestation") ? { ...attested(traitor, after as unknown as Forward) } : after;
+  };
+
+/** With its own receipt for another proposal. */
+const vouched = (traitor: Traitor, certificate: Certificate): Certificate => {
+  const own = traitor.vouch(certificate.proposal);
+  const receipts = certificate.receipts.map((each) =>
+    own !== undefined && each.header.peerId === traitor.peer.peerId ? own : each,
+  );
+  return { ...certificate, receipts };
+};
+
+/** A request that came in through it, in other words. */
+const attested = ({ world, peer }: Traitor, forward: Forward): Forward => {
+  const membership = peer.state?.cluster.membership;
+  if (membership === undefined || forward.entryPeer !== peer.peerId) return forward;
+  return attest(world.cryptography.crypto, peer.keys.identity, membership, forward);
+};
+
+class Tongue {
+  readonly #traitor: Traitor;
+  readonly #hearsay: Hearsay;
+  readonly #rates = new Map<Message["_tag"], number>();
+  /** What another member was told in place of a message to several. */
+  #told: readonly [Message, Message] | undefined;
+
+  constructor(traitor: Traitor, hearsay: Hearsay) {
+    this.#traitor = traitor;
+    this.#hearsay = hearsay;
+  }
+
+  #rateOf(unit: Unit, { _tag }: Message): number {
+    const known = this.#rates.get(_tag);
+    if (known !== undefined) return known;
+    const rate = unit.oneOf(`lies in a thousand of ${_tag}`, 0, RATES);
+    this.#rates.set(_tag, rate);
+    return rate;
+  }
+
+  #lie(unit: Unit, message: Message): Message {
+    const { world } = this.#traitor;
+    const { composition } = world.product;
+    const lie = falsified(composition, message, unit, this.#hearsay, signedAnew(this.#traitor, unit));
+    if (lie === undefined) return message;
+    world.marks.add(
+      isOfModule(message) ? "a field of a module's message was a lie" : `a field of a ${message._tag} was a lie`,
+    );
+    return lie;
+  }
+
+  says(message: Message): ReadonlyArray<Message> {
+    const unit = this.#traitor.next();
+    const rate = this.#rateOf(unit, message);
+    this.#hearsay.note(message);
+    const all = [unit.chance("lies", rate) ? this.#inPlaceOf(unit, message) : message];
+    if (unit.chance("says more", 40)) {
+      const heard = this.#hearsay.message(unit);
+      if (heard !== undefined) all.push(unit.chance("in other words", 600) ? this.#lie(unit, heard) : heard);
+    }
+    return all;
+  }
+
+  #inPlaceOf(unit: Unit, message: Message): Message {
+    const isTold = this.#told?.[0] === message && unit.chance("as another was told", 400);
+    const lie = isTold ? this.#told?.[1] : undefined;
+    if (lie !== undefined) return lie;
+    const told = this.#lie(unit, message);
+    this.#told = [message, told];
+    return told;
+  }
+}
+
+/** What a loose tongue says, and what it listens for; both know what it has heard. */
+export const looseTongue = (): { readonly lie: Lie; readonly mishear: Mishear } => {
+  const hearsay = new Hearsay();
+  let tongue: Tongue | undefined;
+  return {
+    lie: (traitor, _to, message) => {
+      tongue ??= new Tongue(traitor, hearsay);
+      return tongue.says(message);
+    },
+    mishear: (_traitor, _from, message) => {
+      hearsay.note(message);
+      return message;
+    },
+  };
+};
