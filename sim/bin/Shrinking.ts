@@ -1,12 +1,13 @@
-/** Shrinks a failing run with a bound on time, writes its tape, and makes the text that tells it. */
+/** Shrinks a failing run with a bound on events, writes its tape, and makes the text that tells it. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { Effect } from "effect";
 import type { HuntOptions } from "../hunting/HuntOptions.ts";
 import type { RunReport } from "../hunting/Report.ts";
 import { failureText, storyOf } from "../show/Story.ts";
 import { PROCESS_LOST } from "../run/ThrownOut.ts";
-import { shrink, type Shrunk } from "../shrink/Shrink.ts";
+import { shrinking, type Shrunk } from "../shrink/Shrink.ts";
 import { tapeOptions } from "../tape/Tape.ts";
 import { record, type Recording, replayExactly, tapeOf } from "../tape/TapeRun.ts";
 import { backendOf } from "./NativeBackend.ts";
@@ -15,21 +16,38 @@ import { writeTape } from "./RunSource.ts";
 import { sourceCommit } from "./SourceCommit.ts";
 import { misused } from "./Terminal.ts";
 
-/** More than any planted bug needs by far. */
-const MOST_RUNS = 20_000;
-export const SHRINK_MILLIS = 30_000;
+/** Events and requests of all smaller runs of a failure: less than a minute on a usual machine. */
+export const SHRINK_EVENTS = 500_000;
+/** How long it shrinks before signals are looked at. */
+const TURN_MILLIS = 100;
 /** Where a hunt leaves its tapes unless it is told otherwise. */
 export const TAPES_FOLDER = "custody-tapes";
 
-/** Shrinks for at most `millis` milliseconds. */
-export const shrinkWithin = (failing: Recording, millis: number): Shrunk => {
-  const endsAt = performance.now() + millis;
-  return shrink(failing, {
-    mostRuns: MOST_RUNS,
-    isTimeUp: () => performance.now() >= endsAt,
-    backend: backendOf(failing.options.seed),
+const signals = ["SIGINT", "SIGTERM"] as const;
+
+/**
+ * Shrinks with a budget of events. A signal ends the search, and what was found so far is the result: whoever calls
+ * this keeps it, uninterruptibly.
+ */
+export const shrinkWithin = (failing: Recording, mostEvents: number): Effect.Effect<Shrunk> =>
+  Effect.promise(async () => {
+    const search = shrinking(failing, { mostEvents, backend: backendOf(failing.options.seed) });
+    const stop = new AbortController();
+    const onSignal = (): void => stop.abort();
+    for (const signal of signals) process.on(signal, onSignal);
+    try {
+      let seenAt = performance.now();
+      for (;;) {
+        const { done, value } = search.next();
+        if (done === true || stop.signal.aborted) return value;
+        if (performance.now() - seenAt < TURN_MILLIS) continue;
+        await setImmediate();
+        seenAt = performance.now();
+      }
+    } finally {
+      for (const signal of signals) process.off(signal, onSignal);
+    }
   });
-};
 
 /** The command that runs a seed again. */
 const seedCommand = ({ options }: Recording): string =>
@@ -63,11 +81,16 @@ export interface Kept {
 export const keepFailure = (failing: Recording, shrunk: Shrunk | undefined, file: string) =>
   Effect.gen(function* () {
     const commit = sourceCommit();
-    const { recording, runs, isMinimal } = shrunk ?? { recording: failing, runs: 0, isMinimal: false };
+    const { recording, runs, events, isMinimal } = shrunk ?? {
+      recording: failing,
+      runs: 0,
+      events: 0,
+      isMinimal: false,
+    };
     const tape = tapeOf(recording, { commit, sparse: shrunk !== undefined });
     yield* writeTape(file, tape);
     const made = isMinimal ? `nothing more can be taken from it` : "more might be taken from it";
-    const origin = shrunk === undefined ? "not shrunk" : `shrunk in ${runs} runs; ${made}`;
+    const origin = shrunk === undefined ? "not shrunk" : `shrunk in ${runs} runs of ${events} events; ${made}`;
     const lines = failureText({
       recording,
       commit,
@@ -98,12 +121,12 @@ export const keepFailures = (
       ({ violation }, index) => recordable.findIndex((each) => each.violation?.id === violation?.id) === index,
     );
     if (firsts.length > 0) yield* makeFolder(tapes);
-    return yield* Effect.forEach(firsts.slice(0, MOST_TOLD), ({ seed }) => {
-      const failing = record(tapeOptions({ seed, ...given }, bug), { backend: backendOf(seed) });
-      const shrunk = noShrink ? undefined : shrinkWithin(failing, SHRINK_MILLIS);
-      return Effect.map(
-        keepFailure(failing, shrunk, tapeFile(tapes, failing)),
-        (kept): KeptOfHunt => ({ seed, ...kept }),
-      );
-    });
-  });
+    return yield* Effect.forEach(firsts.slice(0, MOST_TOLD), ({ seed }) =>
+      Effect.gen(function* () {
+        const failing = record(tapeOptions({ seed, ...given }, bug), { backend: backendOf(seed) });
+        const shrunk = noShrink ? undefined : yield* shrinkWithin(failing, SHRINK_EVENTS);
+        const kept = yield* keepFailure(failing, shrunk, tapeFile(tapes, failing));
+        return { seed, ...kept } satisfies KeptOfHunt;
+      }),
+    );
+  }).pipe(Effect.uninterruptible);

@@ -11,17 +11,18 @@ import { runSeed } from "../run/Simulation.ts";
 import { tapeOptions } from "../tape/Tape.ts";
 import { record } from "../tape/TapeRun.ts";
 import { Misuse, positive, printLine, runScript, type Script } from "./Script.ts";
-import { keepFailure, shrinkWithin } from "./Shrinking.ts";
+import { shrink } from "../shrink/Shrink.ts";
+import { backendOf } from "./NativeBackend.ts";
+import { keepFailure, SHRINK_EVENTS } from "./Shrinking.ts";
 import { type Strength, withStrengths } from "./StrengthTable.ts";
 
 const MOST_SEEDS = 10_000;
-const SHRINK_MILLIS = 30_000;
 
-const help = `npm run sim:strength -- [--bug NAME]... [--seeds N] [--shrink SECONDS] [--tapes DIR] [--table FILE]
+const help = `npm run sim:strength -- [--bug NAME]... [--seeds N] [--shrink EVENTS] [--tapes DIR] [--table FILE]
 
   --bug NAME       only this bug; may be given several times
   --seeds N        seeds to look in at most; ${MOST_SEEDS} without
-  --shrink SECONDS how long to shrink each; ${SHRINK_MILLIS / 1000} without
+  --shrink EVENTS  events and requests of the smaller runs of each, together; ${SHRINK_EVENTS} without
   --tapes DIR      write the tape of each smallest failure to DIR/NAME.tape
   --table FILE     write what was found into the table of this page (docs/strength.md)
 
@@ -53,7 +54,7 @@ interface Measured {
   readonly strength?: Strength;
 }
 
-const measure = (bug: PlantedBug, seeds: number, millis: number, tapes: string | undefined): Measured => {
+const measure = (bug: PlantedBug, seeds: number, mostEvents: number, tapes: string | undefined): Measured => {
   const seed = seedOf(bug, seeds);
   if (seed === undefined)
     return {
@@ -71,7 +72,7 @@ const measure = (bug: PlantedBug, seeds: number, millis: number, tapes: string |
     };
   const failing = record(tapeOptions(plantedBugOptions(bug, seed), bug.name));
   const startedAt = performance.now();
-  const shrunk = shrinkWithin(failing, millis);
+  const shrunk = shrink(failing, { mostEvents, backend: backendOf(seed) });
   const seconds = (performance.now() - startedAt) / 1000;
   if (tapes !== undefined) Effect.runSync(keepFailure(failing, shrunk, join(tapes, `${bug.name}.tape`)));
   const id = failing.result.violation?.id;
@@ -83,7 +84,7 @@ const measure = (bug: PlantedBug, seeds: number, millis: number, tapes: string |
       found: id === bug.finds ? "yes" : `as ${id}`,
       seeds: String(seed),
       before: String(failing.deviations.length),
-      after: `${deviations}${shrunk.isMinimal ? "" : " (time was up)"}`,
+      after: `${deviations}${shrunk.isMinimal ? "" : " (of more)"}`,
       seconds: seconds.toFixed(1),
     },
     isFound: isFoundAs(bug, id),
@@ -125,7 +126,7 @@ const lineOf = (row: Row): string =>
 const options = {
   bug: { type: "string", multiple: true },
   seeds: { type: "string", default: String(MOST_SEEDS) },
-  shrink: { type: "string", default: String(SHRINK_MILLIS / 1000) },
+  shrink: { type: "string", default: String(SHRINK_EVENTS) },
   tapes: { type: "string" },
   table: { type: "string" },
 } as const;
@@ -135,13 +136,13 @@ const main: Script<typeof options>["main"] = (values) => {
   const unknown = wanted.find((name) => !plantedBugs.some((bug) => bug.name === name));
   if (unknown !== undefined) throw new Misuse(`--bug ${unknown}: there is no such planted bug`);
   const seeds = positive(values.seeds, "seeds");
-  const millis = positive(values.shrink, "shrink") * 1000;
+  const mostEvents = positive(values.shrink, "shrink");
   if (values.tapes !== undefined) mkdirSync(values.tapes, { recursive: true });
   printLine(lineOf(header));
   const measured = plantedBugs
     .filter(({ name }) => wanted.includes(name))
     .map((bug) => {
-      const each = measure(bug, seeds, millis, values.tapes);
+      const each = measure(bug, seeds, mostEvents, values.tapes);
       printLine(lineOf(each.row));
       return each;
     });

@@ -37,22 +37,61 @@ const withoutGroups =
       .map(([group]) => () => ({ ...course, units: units.filter((unit) => groupOf(unit) !== group) }));
   };
 
+/** What begins last is taken away first: nothing before it becomes another. */
+const withoutTail: Pass = (course) => {
+  const { units } = course;
+  return smallerNumbers(units.length, 1, ...[1 / 8, 1 / 2, 3 / 4, 7 / 8].map((part) => units.length * part)).map(
+    (kept) => () => ({ ...course, units: units.slice(0, kept) }),
+  );
+};
+
+const isQuiet = ({ draws }: RecordedUnit): boolean => draws.every(({ value, quiet }) => value === quiet);
+
+/** Makes all draws with a common name quiet at once: all delays of messages, say, while losses stay. */
+const withoutLabels =
+  (groupOf: (unit: RecordedUnit) => string): Pass =>
+  (course) => {
+    const counts = new Map<string, number>();
+    const nameOf = (unit: RecordedUnit, { label }: RecordedDraw): string => `${groupOf(unit)}: ${label}`;
+    for (const unit of course.units)
+      for (const draw of unit.draws)
+        if (draw.value !== draw.quiet) counts.set(nameOf(unit, draw), (counts.get(nameOf(unit, draw)) ?? 0) + 1);
+    return [...counts]
+      .filter(([, count]) => count > 1)
+      .toSorted(([, left], [, right]) => right - left)
+      .map(([name]) => () => {
+        const units = course.units.map((unit) => ({
+          ...unit,
+          draws: unit.draws.map((draw) => (nameOf(unit, draw) === name ? { ...draw, value: draw.quiet } : draw)),
+        }));
+        return { ...course, units: units.filter((unit) => !isQuiet(unit)) };
+      });
+  };
+
 const smallerNumbers = (now: number, least: number, ...wanted: ReadonlyArray<number>): ReadonlyArray<number> => [
   ...new Set(wanted.map(Math.floor).filter((each) => each >= least && each < now)),
 ];
 
+const withOptions =
+  (course: Course, change: Partial<TapeOptions>): Candidate =>
+  () => ({ ...course, options: { ...course.options, ...change } });
+
+/** A run that fails in the end costs what its steps cost, in every attempt: they are cut first. */
+const fewerSteps: Pass = (course) => {
+  const { steps } = course.options;
+  if (course.isEarly) return [];
+  return smallerNumbers(steps, 1, ...[1 / 16, 1 / 4, 1 / 2, 3 / 4, 7 / 8, 15 / 16].map((part) => steps * part)).map(
+    (each) => withOptions(course, { steps: each }),
+  );
+};
+
 const smallerOptions: Pass = (course) => {
-  const { peers, steps, callers } = course.options;
-  const changed =
-    (change: Partial<TapeOptions>): Candidate =>
-    () => ({ ...course, options: { ...course.options, ...change } });
-  const fewerSteps = course.isEarly ? [] : smallerNumbers(steps, 1, steps / 16, steps / 4, steps / 2, (steps * 3) / 4);
+  const { peers, callers } = course.options;
   return [
-    ...fewerSteps.map((each) => changed({ steps: each })),
-    ...smallerNumbers(callers, 1, 1, 2, callers / 4, callers / 2, (callers * 3) / 4).map((each) =>
-      changed({ callers: each }),
+    ...smallerNumbers(callers, 1, 1, 2, callers / 4, callers / 2, (callers * 3) / 4, (callers * 7) / 8).map((each) =>
+      withOptions(course, { callers: each }),
     ),
-    ...smallerNumbers(peers, 1, 1, 2, 3).map((each) => changed({ peers: each })),
+    ...smallerNumbers(peers, 1, 1, 2, 3).map((each) => withOptions(course, { peers: each })),
   ];
 };
 
@@ -87,11 +126,15 @@ const calmerValues: Pass = (course) =>
     ),
   );
 
-const CHUNKS = 4;
+const CHUNKS = 8;
 const passes: ReadonlyArray<Pass> = [
+  fewerSteps,
   nothing,
   smallerOptions,
+  withoutTail,
+  withoutLabels(componentOf),
   withoutGroups(componentOf),
+  withoutLabels(({ stream }) => stream),
   withoutGroups(({ stream }) => stream),
   withoutChunks,
   calmerValues,

@@ -3,10 +3,10 @@ import { plantedBugOptions, plantedBugs } from "../bugs/PlantedBugs.ts";
 import { failureText, MOST_FAILURE_LINES, storyOf } from "../show/Story.ts";
 import { tapeOptions } from "../tape/Tape.ts";
 import { type Recording, record, replayExactly, tapeOf } from "../tape/TapeRun.ts";
-import { follow, shrink } from "./Shrink.ts";
+import { follow, shrink, shrinking } from "./Shrink.ts";
 
 const MOST_DEVIATIONS = 8;
-const limits = { mostRuns: 2_000, isTimeUp: () => false };
+const limits = { mostEvents: 500_000 };
 
 /** The first run in which a planted bug shows. */
 const failingRun = (name: string): Recording => {
@@ -48,10 +48,26 @@ describe("shrinking", () => {
     const [left, right] = [shrink(failing, limits), shrink(failing, limits)];
     expect(left.recording.deviations).toEqual(right.recording.deviations);
     expect(left.runs).toBe(right.runs);
-    expect(shrink(failing, { ...limits, mostRuns: 3 })).toMatchObject({ runs: 3, isMinimal: false });
-    expect(shrink(failing, { ...limits, isTimeUp: () => true })).toMatchObject({ runs: 0, recording: failing });
+    expect(left.events).toBeLessThan(limits.mostEvents);
+    // The run that uses the budget up is the last one.
+    const first = shrink(failing, { mostEvents: 1 });
+    expect(first).toMatchObject({ runs: 1, isMinimal: false });
+    expect(shrink(failing, { mostEvents: first.events })).toEqual(first);
+    expect(shrink(failing, { mostEvents: first.events + 1 }).runs).toBe(2);
+    expect(shrink(failing, { mostEvents: 0 })).toMatchObject({ runs: 0, recording: failing });
     const fine = record(tapeOptions({ seed: 1, schedule: "calm", steps: 100 }));
     expect(shrink(fine, limits)).toMatchObject({ runs: 0, recording: fine });
+  });
+
+  it("has the smallest run that was found whenever it is ended", () => {
+    const failing = failingRun("lost-acknowledgements");
+    const sizes: Array<number> = [];
+    for (const { recording } of shrinking(failing, limits)) {
+      expect(recording.result.violation?.id).toBe(failing.result.violation?.id);
+      sizes.push(recording.deviations.length);
+    }
+    expect(sizes[0]).toBeGreaterThan(sizes.at(-1) ?? 0);
+    expect(sizes.at(-1)).toBe(shrink(failing, limits).recording.deviations.length);
   });
 
   it("comes to the end of a quiet run whose callers have nothing left to register", () => {

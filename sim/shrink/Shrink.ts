@@ -3,27 +3,27 @@
  * many at once and then fewer, and what still breaks the same invariant is kept.
  */
 import type { Backend } from "../crypto/Cryptography.ts";
+import { Interruption } from "../run/Interruption.ts";
 import { type Recording, record } from "../tape/TapeRun.ts";
+import type { Observed } from "../world/Observer.ts";
+import { silent } from "../world/Silent.ts";
 import { type Course, type Place, reductions, START } from "./Course.ts";
 import { WishDecider } from "./WishDecider.ts";
 
 export interface ShrinkLimits {
-  /** How many smaller runs are tried at most. */
-  readonly mostRuns: number;
-  /** Whether to end now with the result so far; the simulator has no clock. */
-  readonly isTimeUp: () => boolean;
+  /** Events and requests of all smaller runs together; with this many or more no other run is begun. */
+  readonly mostEvents: number;
   /** The backend of what is computed for real in the runs. */
   readonly backend?: Backend | undefined;
-  /** Told after every run that was kept. */
-  readonly progress?: ((recording: Recording, runs: number) => void) | undefined;
 }
 
 export interface Shrunk {
   /** The smallest run found; it fails as the first one did. */
   readonly recording: Recording;
-  /** Runs that were tried. */
+  /** Runs that were tried, and how many events and requests they had together. */
   readonly runs: number;
-  /** Nothing more can be taken from it; otherwise a limit was reached. */
+  readonly events: number;
+  /** Nothing more can be taken from it; otherwise the search ended before. */
   readonly isMinimal: boolean;
 }
 
@@ -31,43 +31,84 @@ export interface Shrunk {
 export const follow = ({ options, units }: Pick<Course, "options" | "units">, backend?: Backend): Recording =>
   record(options, { backend }, new WishDecider(units));
 
-/** By which factor a smaller run may take more steps to the same failure: quiet callers ask more. */
+/** By which factor a smaller run may take longer to the same failure: quiet callers ask more. */
 const LEEWAY = 2;
 
+/** A run that took too long to be of use. */
+class TooLong extends Interruption {
+  override readonly name = "TooLong";
+}
+
+/** Runs a course for at most so many events; undefined where these were not enough. */
+const followWithin = (course: Course, mostEvents: number, backend: Backend | undefined): Recording | undefined => {
+  let world: Observed | undefined;
+  const observer = {
+    ...silent,
+    began: (observed: Observed) => {
+      world = observed;
+    },
+    ticked: () => {
+      if (world !== undefined && world.events > mostEvents) throw new TooLong();
+    },
+  };
+  try {
+    return record(course.options, { backend, observer }, new WishDecider(course.units));
+  } catch (fault) {
+    if (fault instanceof TooLong) return undefined;
+    throw fault;
+  }
+};
+
+const costOf = ({ result }: Recording): number => result.events + result.calls;
+
 /** The course of a run, with as many steps as smaller runs need: a violation before healing does not need all. */
-export const courseOf = ({ options, result, deviations }: Recording): Course => {
-  const taken = result.events + result.calls;
+export const courseOf = (recording: Recording): Course => {
+  const { options, deviations } = recording;
+  const taken = costOf(recording);
   const steps = Math.min(options.steps, LEEWAY * taken);
   return { options: { ...options, steps }, units: deviations, isEarly: taken < options.steps };
 };
 
 /**
- * Makes a failing run smaller until no unit of choice can be made quiet and no draw
- * calmer, or until the limits are reached. The same run and the same number of runs
- * give the same result.
+ * Makes a failing run smaller, a run for each step of the generator, until no unit of choice can be made quiet and no
+ * draw calmer, or until the budget is used up. Whoever ends it earlier has the smallest run so far. The same run and
+ * the same budget give the same result on every machine.
  *
  * @param failing a run with a violation; without one it is handed back as it is
  */
-export const shrink = (failing: Recording, { mostRuns, isTimeUp, backend, progress }: ShrinkLimits): Shrunk => {
+export function* shrinking(failing: Recording, { mostEvents, backend }: ShrinkLimits): Generator<Shrunk, Shrunk> {
   const wanted = failing.result.violation?.id;
   let recording = failing;
   let course = courseOf(failing);
   let place: Place | undefined = wanted === undefined ? undefined : START;
   let runs = 0;
+  let events = 0;
   while (place !== undefined) {
     let next: Place | undefined;
+    const longest = LEEWAY * costOf(recording);
     for (const { candidate, ifFailing } of reductions(course, place)) {
-      if (runs >= mostRuns || isTimeUp()) return { recording, runs, isMinimal: false };
+      if (events >= mostEvents) return { recording, runs, events, isMinimal: false };
+      const tried = followWithin(candidate, longest, backend);
       runs += 1;
-      const tried = follow(candidate, backend);
-      if (tried.result.violation?.id !== wanted) continue;
-      recording = tried;
-      course = courseOf(tried);
+      events += tried === undefined ? longest : costOf(tried);
+      const isKept = tried !== undefined && tried.result.violation?.id === wanted;
+      if (isKept) recording = tried;
+      yield { recording, runs, events, isMinimal: false };
+      if (!isKept) continue;
+      course = courseOf(recording);
       next = ifFailing;
-      progress?.(recording, runs);
       break;
     }
     place = next;
   }
-  return { recording, runs, isMinimal: true };
+  return { recording, runs, events, isMinimal: true };
+}
+
+/** Shrinks without a pause. */
+export const shrink = (failing: Recording, limits: ShrinkLimits): Shrunk => {
+  const search = shrinking(failing, limits);
+  for (;;) {
+    const { done, value } = search.next();
+    if (done === true) return value;
+  }
 };
