@@ -41,6 +41,60 @@ const sim = [
   "^sim/bin/",
 ];
 
+/**
+ * What judges a run has notions of its own: of the core it may run whatever it judges, read and write its rows and
+ * bytes, and name content by its digest. Types aside, nothing else: what a key, a credential, a response, a lock or a
+ * permission is, how much may be, and what is allowed, it has from callers and from the contract's words.
+ */
+const judges = "^sim/(oracle|models|checkers|requests)/";
+
+/** For every judge: forms of bytes and rows, which mean nothing by themselves. */
+const forms = ["^core/codec/(Utf8|CborWriter)\\.ts$", "^core/base/Memo\\.ts$", "^core/protocol/(Tables|AllRows)\\.ts$"];
+
+/** What some judges may use besides: which part of the core, who, and why. */
+const borrowed = [
+  ["commands/Commands", "models/Models", "a world runs the commands"],
+  ["commands/enrollPasskey/EnrollmentState", "models/Models", "what they remember is held against a restart"],
+  ["commands/Effects", "models/Effects", "effects are bytes, read by their codec"],
+  ["commands/approvers/Root", "models/approvers/ApproverSubject", "the registry root is a digest of rows"],
+  [
+    "commands/approvers/Terms",
+    "checkers/S13",
+    "rows of the index are named by digests; lists themselves are judged by S40",
+  ],
+  ["protocol/Boot", "checkers/S13", "memory is held against what a restart finds"],
+  ["protocol/Message", "checkers/S2", "messages of modules have models of their own"],
+  ["commands/enrollPasskey/SessionMessages", "checkers/S2", "an answer in a message is bytes, read by its codec"],
+  ["protocol/Decision", "checkers/(Ghost|S26)", "a row says how a proposal ended"],
+  ["protocol/SignedState", "checkers/(Ghost|S5|S21|S31)", "the first of all numbers"],
+  ["protocol/Fitness", "checkers/S32", "the first of all numbers"],
+  ["protocol/Topology", "checkers/(Ghost|S19|S32)", "a topology is named by its digest"],
+  ["protocol/Proposal", "checkers/S18", "a proposal is named by its digest"],
+  ["protocol/Statement", "checkers/(Ghost|S22|S31)", "statements and batches are named by their digests"],
+  ["protocol/Restoration", "checkers/S22", "a restore is named by its digest"],
+].map(([what, by, why]) => ({ what: `^core/${what}\\.ts$`, by: `^sim/${by}\\.ts$`, why }));
+
+const notionsOfTheirOwn = [
+  {
+    name: "judges-ask-the-core-nothing",
+    comment: "what is right follows from what callers asked and from the contract's words; types may be shared",
+    severity: "error",
+    from: { path: judges, pathNot: "\\.test\\.ts$" },
+    to: {
+      path: "^core/",
+      pathNot: [...forms, ...borrowed.map(({ what }) => what)],
+      dependencyTypesNot: ["type-only"],
+    },
+  },
+  ...borrowed.map(({ what, by, why }) => ({
+    name: `only-some-judges-use-${what.slice(6, -5)}`,
+    comment: why,
+    severity: "error",
+    from: { path: judges, pathNot: ["\\.test\\.ts$", by] },
+    to: { path: what, dependencyTypesNot: ["type-only"] },
+  })),
+];
+
 const upwards = [core, sim].flatMap((layers) =>
   layers.slice(0, -1).map((layer, index) => ({
     name: `no-way-up-from-${layer.slice(1)}`,
@@ -61,6 +115,7 @@ module.exports = {
       to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
     },
     ...upwards,
+    ...notionsOfTheirOwn,
     {
       name: "every-folder-has-its-place",
       comment: "a new one in the order above",

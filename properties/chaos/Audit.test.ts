@@ -33,12 +33,13 @@ const body = recordJson(answer);
 const asked: Asked = {
   requestId: "r1",
   slot: 3,
-  said: { kind: "REGISTER", id: "alice", descriptor, team: "a" },
+  said: { kind: "REGISTER", id: "alice", descriptor, keyName: descriptor, team: "a" },
   token: "good",
   at: shared.askedAt,
 };
 
 const said: Said = {
+  keyOf: (descriptor) => descriptor,
   byBody: (bodyDigest) => {
     const publicKey64 = JSON.parse(descriptor).publicKey64;
     const credential = { type: "SIGNATURE", algorithm: "ED25519", publicKey64 };
@@ -104,7 +105,10 @@ describe("the verdict", () => {
   });
 
   it("finds a success of another approver, of a forged token, and a second creation", () => {
-    const other: Asked = { ...asked, said: { kind: "REGISTER", id: "bob", descriptor, team: "a" } };
+    const other: Asked = {
+      ...asked,
+      said: { kind: "REGISTER", id: "bob", descriptor, keyName: descriptor, team: "a" },
+    };
     expect(idOf(evidence({ moments: [{ ...replied, asked: other }] }))).toBe("S14");
     expect(idOf(evidence({ moments: [{ ...replied, asked: { ...asked, token: "forged" } }] }))).toBe("S30");
     const again: Moment = { ...replied, asked: { ...asked, requestId: "r2" } };
@@ -121,7 +125,7 @@ describe("the verdict", () => {
   it("finds a conflict with an owner that nobody knows", () => {
     const conflict = (id: string): Moment =>
       refused(
-        { ...asked, requestId: "r2", said: { kind: "REGISTER", id, descriptor, team: "a" } },
+        { ...asked, requestId: "r2", said: { kind: "REGISTER", id, descriptor, keyName: descriptor, team: "a" } },
         "KEY_ALREADY_REGISTERED",
       );
     expect(idOf(evidence({ moments: [conflict("mallory")] }))).toBeUndefined();
@@ -163,7 +167,11 @@ describe("the verdict", () => {
   });
 
   it("finds that a request was done whose caller was told that it was not (H1)", () => {
-    const other: Asked = { ...asked, requestId: "r2", said: { kind: "REGISTER", id: "alice", descriptor, team: "b" } };
+    const other: Asked = {
+      ...asked,
+      requestId: "r2",
+      said: { kind: "REGISTER", id: "alice", descriptor, keyName: descriptor, team: "b" },
+    };
     // Its own metadata is not what it is shown, so the first request has made it.
     const again: ReadonlyArray<Moment> = [
       { ...sent, asked: other },

@@ -20,7 +20,8 @@ import { evidenceOf, idOf, tokenOf, withPeer } from "./Recorded.ts";
 /** A cluster that has offered a session through peer 1 and had it finished through peer 3. */
 const enrolled = () => {
   const cluster = enrolling(3);
-  const requests = new EnrollmentRequests(realCryptography(new Prng(1)));
+  const cryptography = realCryptography(new Prng(1));
+  const requests = new EnrollmentRequests(cryptography);
   const invite = requests.invite("alice", "a");
   const invitedAt = cluster.committed.length;
   cluster.ask(1, "r1", invite.call);
@@ -34,14 +35,17 @@ const enrolled = () => {
   cluster.pass(3_000);
   const done = cluster.answers.get("r2");
   if (done?._tag !== "Registered") throw new Error("alice was to be enrolled");
-  return { cluster, requests, invite, invitedAt, offered, finish, finishedAt, done };
+  const { algorithm, normal64: publicKey64 } = cryptography.sampleKey(made.key);
+  const signing = JSON.stringify({ algorithm, publicKey64, type: "SIGNATURE", version: 1 });
+  return { cluster, requests, invite, invitedAt, offered, finish, finishedAt, done, signing };
 };
 
 const shared = enrolled();
-const { cluster, done, finish, invite, offered, requests } = shared;
+const { cluster, done, finish, invite, offered, requests, signing } = shared;
 const { invitation, registrationId } = offered.offer;
 
 const said: Said = {
+  keyOf: (descriptor) => descriptor,
   byBody: () => undefined,
   replacementOf: () => undefined,
   finishOf: (bodyDigest) => requests.byBody(bodyDigest),
@@ -213,7 +217,7 @@ describe("the verdict on an enrollment", () => {
   it("knows the key of a passkey for the one that signs", () => {
     const claim = (id: string): Moment =>
       refused(
-        { ...finished, said: { kind: "REGISTER", id, descriptor: finish.keyName, team: "a" } },
+        { ...finished, said: { kind: "REGISTER", id, descriptor: signing, keyName: finish.keyName, team: "a" } },
         "KEY_ALREADY_REGISTERED",
       );
     expect(idOf(evidence({ moments: [claim("bob")] }))).toBeUndefined();

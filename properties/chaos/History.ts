@@ -6,7 +6,7 @@ import type { Finish, Invite } from "../../sim/requests/EnrollmentRequests.ts";
 
 /** The contents of a request, as far as its answer is judged by them. */
 export type Said =
-  | Pick<Command, "kind" | "id" | "descriptor" | "team">
+  | Pick<Command, "kind" | "id" | "descriptor" | "keyName" | "team">
   | Pick<Replacement, "kind" | "ref" | "ifMatch" | "team">
   | Pick<Invite, "kind" | "id">
   | Pick<

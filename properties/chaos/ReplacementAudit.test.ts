@@ -42,6 +42,7 @@ const registering = JSON.stringify({
 });
 
 const said: Said = {
+  keyOf: (descriptor) => descriptor,
   byBody: (digest) => (digest === digestOf(registering) ? { id: "alice", team: "a", descriptor } : undefined),
   replacementOf: (path, digest, ifMatch) =>
     path === metadataPath(ref) && ifMatch === '"1"' && digest === digestOf('{"metadata":{"team":"b"}}')
@@ -57,7 +58,7 @@ const said: Said = {
 const registration: Asked = {
   requestId: "r1",
   slot: 1,
-  said: { kind: "REGISTER", id: "alice", descriptor, team: "a" },
+  said: { kind: "REGISTER", id: "alice", descriptor, keyName: descriptor, team: "a" },
   token: "good",
   at: 0,
 };

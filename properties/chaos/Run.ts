@@ -284,6 +284,7 @@ class Run {
       peers,
       moments: this.#moments,
       said: {
+        keyOf: commands.keyOf,
         byBody: (bodyDigest) => commands.byBody(bodyDigest),
         finishOf: (bodyDigest) => commands.finishOf(bodyDigest),
         inviteOf: (bodyDigest) => commands.inviteOf(bodyDigest),

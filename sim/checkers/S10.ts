@@ -5,12 +5,20 @@
  * the writer has made, nor more than 4 of one request. Refused responses are counted where callers hear of them
  * (`sim/requests/RefusedFinishes.ts`).
  */
-import { Limits } from "../../core/base/Limits.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Rows } from "../../core/Tables.ts";
 import type { Checker } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
+
+/** Contract 8 and protocol.md 3.5, in numbers of their own. */
+const most = {
+  sessionsPerRegistrar: 8,
+  sessions: 256,
+  sessionsOfRequest: 4,
+  preparations: 256,
+  unacknowledged: 4_096,
+} as const;
 
 type Row = Rows["sessions"];
 
@@ -28,17 +36,17 @@ const assertRoom = (slot: number, newest: Row, all: ReadonlyArray<Row>): void =>
   const unfinished = new Map<string, number>();
   for (const row of unexpired)
     if (row.completed === undefined) unfinished.set(registrarOf(row), (unfinished.get(registrarOf(row)) ?? 0) + 1);
-  const most = Math.max(0, ...unfinished.values());
-  if (most > Limits.sessionsPerRegistrar)
+  const fullest = Math.max(0, ...unfinished.values());
+  if (fullest > most.sessionsPerRegistrar)
     throw new Violation(
       "S10",
-      `a registrar may have ${Limits.sessionsPerRegistrar} unfinished sessions`,
-      `one has ${most} at peer ${slot}`,
+      `a registrar may have ${most.sessionsPerRegistrar} unfinished sessions`,
+      `one has ${fullest} at peer ${slot}`,
     );
-  if (unexpired.length > Limits.sessions)
+  if (unexpired.length > most.sessions)
     throw new Violation(
       "S10",
-      `the writer may have ${Limits.sessions} unexpired sessions`,
+      `the writer may have ${most.sessions} unexpired sessions`,
       `peer ${slot} has ${unexpired.length}`,
     );
 };
@@ -47,26 +55,26 @@ const assertRoom = (slot: number, newest: Row, all: ReadonlyArray<Row>): void =>
 const assertTaken = (slot: number, newest: Row, all: ReadonlyArray<Row>, makerOf: (row: Row) => number | undefined) => {
   const { requestId, entryPeer, createdAt } = newest.session;
   const ofRequest = all.filter(({ session }) => session.requestId === requestId && session.entryPeer === entryPeer);
-  if (ofRequest.length > Limits.sessionsOfRequest)
+  if (ofRequest.length > most.sessionsOfRequest)
     throw new Violation(
       "S10",
-      `a member may keep ${Limits.sessionsOfRequest} sessions of one request`,
+      `a member may keep ${most.sessionsOfRequest} sessions of one request`,
       `peer ${slot} keeps ${ofRequest.length} of request ${requestId}`,
     );
   const maker = makerOf(newest);
   const ofMaker = all.filter(
     (row) => makerOf(row) === maker && row.session.expiresAt >= createdAt && isOfSameIncarnations(row, newest),
   );
-  if (maker !== undefined && ofMaker.length > Limits.sessions)
+  if (maker !== undefined && ofMaker.length > most.sessions)
     throw new Violation(
       "S10",
-      `the writer may leave ${Limits.sessions} unexpired sessions at members`,
+      `the writer may leave ${most.sessions} unexpired sessions at members`,
       `peer ${slot} keeps ${ofMaker.length} that one process of it made`,
     );
 };
 
 /** A peer that waits for as many as it may prepares nothing new, but still applies what it had prepared. */
-const MOST_UNACKNOWLEDGED = Limits.unacknowledged + Limits.preparations;
+const MOST_UNACKNOWLEDGED = most.unacknowledged + most.preparations;
 
 /** Throws {@link Violation} where a peer has applied too many changes that not every member is known to have. */
 const assertAcknowledged = (slot: number, { undecided: { outbox } }: PeerState): void => {
@@ -76,7 +84,7 @@ const assertAcknowledged = (slot: number, { undecided: { outbox } }: PeerState):
     throw new Violation(
       "S10",
       `peer ${slot} waits for acknowledgements of ${waiting} proposals`,
-      `it may wait for ${Limits.unacknowledged}, and for ${Limits.preparations} that it had prepared by then`,
+      `it may wait for ${most.unacknowledged}, and for ${most.preparations} that it had prepared by then`,
     );
 };
 
@@ -109,11 +117,11 @@ export const S10 = (ghost: Ghost): Checker => {
       if (!honest) return;
       if (state !== undefined && state.undecided.outbox.size > MOST_UNACKNOWLEDGED) assertAcknowledged(slot, state);
       const { size } = ghost.openAt(slot);
-      if (size > Limits.preparations)
+      if (size > most.preparations)
         throw new Violation(
           "S10",
           `peer ${slot} has ${size} uncommitted preparations`,
-          `it may have ${Limits.preparations}`,
+          `it may have ${most.preparations}`,
         );
     },
   };

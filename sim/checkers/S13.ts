@@ -1,15 +1,13 @@
 /** S13: refs recompute, and every index and counter equals one built anew from the rows. */
 import { boot } from "../../core/protocol/Boot.ts";
 import { allRows } from "../../core/protocol/AllRows.ts";
-import { approverRef } from "../../core/credential/ApproverRef.ts";
-import { refDigest } from "../../core/credential/SignatureCredential.ts";
 import { termKeysOf } from "../../core/commands/approvers/Terms.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
-import { credentialIdentityOf } from "../../core/commands/enrollPasskey/Finish.ts";
 import type { Rows, RowView } from "../../core/Tables.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
+import { credentialOf, refOf as nameOf } from "../models/approvers/Names.ts";
 import { Violation } from "../base/Violation.ts";
 
 const keysOf = (map: ReadonlyMap<string | number, unknown>): string => [...map.keys()].toSorted().join(" ");
@@ -30,11 +28,11 @@ const durableFacts = (ghost: Ghost, state: PeerState): ReadonlyArray<readonly [s
   ...ghost.product.remembered.map(([name, of]) => [name, of(state)] as const),
 ];
 
-/** Whether the approver is a passkey that the index of credentials does not lead to. */
-const isMissing = ({ crypto }: Ghost, store: RowView, { ref, descriptor }: Rows["approvers"]): boolean => {
-  if (!descriptor.includes('"WEBAUTHN"')) return false;
-  const { rpId, credentialId }: { readonly rpId: string; readonly credentialId: string } = JSON.parse(descriptor);
-  return store.get("credentials", credentialIdentityOf(crypto, rpId, credentialId))?.ref !== ref;
+/** A passkey that the index of credentials does not lead to, or leads to under two names. */
+const isMissing = (store: RowView): ((approver: Rows["approvers"]) => boolean) => {
+  const led = new Map<string, number>();
+  for (const { ref } of allRows(store, "credentials")) led.set(ref, (led.get(ref) ?? 0) + 1);
+  return ({ ref, descriptor }) => (led.get(ref) ?? 0) !== (credentialOf(descriptor) === undefined ? 0 : 1);
 };
 
 /** The index as the approvers' rows make it: no row more, and no row less, as far as it is made. */
@@ -61,9 +59,14 @@ const assertRegistry = (ghost: Ghost, peer: Watched): void => {
   const { slot, store, state } = peer;
   if (state === undefined) return;
   assertIndex(ghost, peer);
+  const isUnindexed = isMissing(store);
   for (const row of allRows(store, "approvers")) {
-    if (isMissing(ghost, store, row))
-      throw new Violation("S13", `peer ${slot} stores approver ${row.ref}`, "its credential index does not name it");
+    if (isUnindexed(row))
+      throw new Violation(
+        "S13",
+        `peer ${slot} stores approver ${row.ref}`,
+        "its credential index does not name it once",
+      );
     if (store.get("keys", row.keyIdentity)?.id !== row.id)
       throw new Violation("S13", `peer ${slot} stores approver ${row.ref}`, "its key index does not name that id");
   }
@@ -83,7 +86,7 @@ export const S13 = (ghost: Ghost): Checker => {
   const refOf = (row: Rows["approvers"]): string => {
     const known = computed.get(row);
     if (known !== undefined) return known;
-    const ref = approverRef(row.id, refDigest(ghost.crypto.sha256OfText, row.descriptor));
+    const ref = nameOf(ghost.crypto.sha256OfText, row.id, row.descriptor);
     computed.set(row, ref);
     return ref;
   };

@@ -51,7 +51,7 @@ const bob = preparedAt(cluster, 2);
 /** The state that the checker sees of peers that this test speaks for. */
 class Told {
   readonly ghost = new Ghost(crypto, cluster.total);
-  readonly #checker = S7(this.ghost);
+  readonly #checker = S7(this.ghost, { keyOf: (descriptor) => descriptor });
 
   constructor() {
     const topology = cluster.row(1, "topology", SELF);

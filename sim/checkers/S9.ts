@@ -1,13 +1,15 @@
 /** S9: a peer's locks are exactly those of what it has prepared; the writer keeps them until all have acknowledged. */
 import type { Preparation } from "../../core/protocol/Undecided.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
-import { type Commands, locksOf } from "../../core/protocol/Command.ts";
+import type { Proposal } from "../../core/protocol/Proposal.ts";
 import type { Checker } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
 
 /** A proposal whose locks must be held. */
 type Open = Pick<Preparation, "id" | "proposal">;
+
+type LocksOf = (proposal: Proposal) => ReadonlyArray<string>;
 
 const forEachOpen = (state: PeerState, look: (open: Open) => void): void => {
   for (const each of state.undecided.preparations.values()) look(each);
@@ -19,22 +21,23 @@ const forEachOpen = (state: PeerState, look: (open: Open) => void): void => {
 };
 
 /** A lock that no open proposal accounts for, with who holds it. */
-const strayLock = (commands: Commands, state: PeerState): readonly [string, string] | undefined => {
+const strayLock = (locksOf: LocksOf, state: PeerState): readonly [string, string] | undefined => {
   const expected = new Set<string>();
   forEachOpen(state, ({ proposal }) => {
-    for (const lock of locksOf(commands, proposal)) expected.add(lock);
+    for (const lock of locksOf(proposal)) expected.add(lock);
   });
   return [...state.undecided.locks].find(([lock]) => !expected.has(lock));
 };
 
-export const S9 = ({ product: { composition: commands } }: Pick<Ghost, "product">): Checker => {
+export const S9 = ({ product }: Pick<Ghost, "product">): Checker => {
+  const locksOf: LocksOf = (proposal) => product.changing(proposal.kind).locksOf(proposal);
   const last: Array<PeerState | undefined> = [];
   /** The peer that `look` looks at; `look` is made once, because there would be one for every step. */
   let slot = 0;
   let locks: PeerState["undecided"]["locks"] = new Map();
   let held = 0;
   const look = ({ id, proposal }: Open): void => {
-    for (const lock of locksOf(commands, proposal)) {
+    for (const lock of locksOf(proposal)) {
       held += 1;
       if (locks.get(lock) === id) continue;
       throw new Violation(
@@ -67,7 +70,7 @@ export const S9 = ({ product: { composition: commands } }: Pick<Ghost, "product"
       held = 0;
       forEachOpen(state, look);
       // Each lock was found with its own proposal, so if the counts are equal there are no others.
-      const stray = held === locks.size ? undefined : strayLock(commands, state);
+      const stray = held === locks.size ? undefined : strayLock(locksOf, state);
       if (stray !== undefined)
         throw new Violation(
           "S9",

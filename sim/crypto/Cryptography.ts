@@ -35,6 +35,8 @@ export interface PeerKeys {
 
 /** A key that callers register: as submitted, its other formats, and its normal form. */
 export interface SampleKey {
+  /** Another name for another key, whatever its bytes are. */
+  readonly name: string;
   readonly algorithm: string;
   readonly submitted64: string;
   readonly otherwise64: readonly [string, ...ReadonlyArray<string>];
@@ -49,6 +51,8 @@ export interface Cryptography {
   readonly newKeys: () => PeerKeys;
   /** The same number gives the same key, another number another key. */
   readonly sampleKey: (index: number) => SampleKey;
+  /** The name of the key that an authenticator has by this number. */
+  readonly passkeyName: (index: number) => string;
   /** What the authenticator with a sample key answers to a challenge. */
   readonly respond: (challenged: Challenged) => SampleResponse;
   readonly newDisk: (
@@ -83,14 +87,21 @@ const simRespond = (challenged: Challenged): SampleResponse =>
 
 const simProviders = new Map([[SIM_ALGORITHM, simProvider]]);
 
+const nameOf = (algorithm: string, index: number): string => `key ${index} of ${algorithm}`;
+
+/** Passkeys share this algorithm with registered keys. */
+const passkeyName = (index: number): string => nameOf(SIM_ALGORITHM, index);
+
 /** Hexadecimal digits are Base64 characters too: 32 of them are 24 bytes. The other format is made on demand. */
 class SimKey implements SampleKey {
+  readonly name: string;
   readonly algorithm = SIM_ALGORITHM;
   readonly submitted64: string;
   readonly normal64: string;
 
   constructor(index: number) {
     const text = index.toString(16).padStart(32, "0");
+    this.name = nameOf(this.algorithm, index);
     this.submitted64 = text;
     this.normal64 = text;
   }
@@ -123,6 +134,7 @@ const fastCryptography = (entropy: Prng): Cryptography => {
     ceremony: simCeremony,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: new Uint8Array(0) } }),
     sampleKey: simKey,
+    passkeyName,
     respond: simRespond,
     newDisk: (_keys, schedule, durable) => new SimDisk(schedule, durable),
   };
@@ -173,6 +185,7 @@ const codecCryptography = (
     ceremony: simCeremony,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
     sampleKey: simKey,
+    passkeyName,
     respond: simRespond,
   };
 };
@@ -196,11 +209,19 @@ const makeRealKey = (index: number): SampleKey => {
   if (index % 2 === 0) {
     const key = ed25519.getPublicKey(seed);
     const key64 = Encoding.encodeBase64(key);
-    return { algorithm: "ED25519", submitted64: key64, otherwise64: [spki64(ED25519_SPKI, key)], normal64: key64 };
+    const name = nameOf("ED25519", index);
+    return {
+      name,
+      algorithm: "ED25519",
+      submitted64: key64,
+      otherwise64: [spki64(ED25519_SPKI, key)],
+      normal64: key64,
+    };
   }
   const point = p256.getPublicKey(seed, false);
   const normal64 = Encoding.encodeBase64(p256.getPublicKey(seed, true));
   return {
+    name: passkeyName(index),
     algorithm: "P256",
     submitted64: Encoding.encodeBase64(point),
     otherwise64: [normal64, spki64(P256_SPKI, point)],
@@ -248,6 +269,7 @@ export const realCryptography = (
     ceremony: realCeremony,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
     sampleKey: realKey,
+    passkeyName,
     respond: (challenged) => realResponse(challenged, realPoint(challenged.key)),
   };
 };

@@ -1,5 +1,5 @@
 /** The models of enrollment: requests for options, which end in no proposal, and the command that a response asks for. */
-import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../../core/commands/approvers/Permissions.ts";
+import { toRegister } from "../requests/Commands.ts";
 import type { Finish, Invite } from "../requests/EnrollmentRequests.ts";
 import { assertAllowed, unasked } from "../requests/Success.ts";
 import { Violation } from "../base/Violation.ts";
@@ -9,7 +9,7 @@ import type { Model } from "./Model.ts";
 
 export const options: Model<Invite> = {
   kind: "OPTIONS",
-  permission: { needed: REGISTER_PERMISSION, other: METADATA_PERMISSION, isNeeded: true },
+  permission: { ...toRegister, isNeeded: true },
   deeds: () => [],
   rewritten: (commands, { id, team }) => commands.enrollment.invite(id, `${team}-rewritten`),
   assertMeant: (requestId, { kind, id }, token, answer) => {
@@ -26,7 +26,7 @@ const SESSION = "session ";
 
 export const enrollPasskey: Model<Finish> = {
   kind: "FINISH",
-  permission: { needed: REGISTER_PERMISSION, other: METADATA_PERMISSION, isNeeded: false },
+  permission: { ...toRegister, isNeeded: false },
   deeds: () => [],
   rewritten: (_commands, asked) => asked,
   // An honest response, under any valid token.

@@ -39,6 +39,8 @@ export interface Changing {
   readonly registry: (basis: Basis) => NaiveRegistry;
   /** Throws for a proposal that no member would prepare. */
   changeOf(proposal: Pick<Proposal, "kind" | "effects">): Change;
+  /** The locks that it must hold, by the protocol's words. */
+  locksOf(proposal: Proposal): ReadonlyArray<string>;
   /** What it is about, in a word or two. */
   nameOf(proposal: Pick<Proposal, "kind" | "effects">): string;
   /** The request that has led to it, as its caller meant it; undefined where asking again tells nothing. */

@@ -1,6 +1,5 @@
 /** The model of the command that registers a key. */
-import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../../core/commands/approvers/Permissions.ts";
-import type { Command } from "../requests/Commands.ts";
+import { type Command, toRegister } from "../requests/Commands.ts";
 import { assertAllowed, unasked } from "../requests/Success.ts";
 import { Violation } from "../base/Violation.ts";
 import { ofApprover, refusedAs } from "./approvers/ApproverChanges.ts";
@@ -9,7 +8,7 @@ import type { Model } from "./Model.ts";
 
 export const registerKey: Model<Command> = {
   kind: "REGISTER",
-  permission: { needed: REGISTER_PERMISSION, other: METADATA_PERMISSION, isNeeded: true },
+  permission: { ...toRegister, isNeeded: true },
   deeds: () => [],
   rewritten: (commands, { id, key, team }) => commands.command(id, key, `${team}-rewritten`),
   assertMeant: (requestId, { kind, id, descriptor }, token, answer) => {
@@ -23,10 +22,10 @@ export const registerKey: Model<Command> = {
       );
     assertAllowed(requestId, token);
   },
-  // One key has one descriptor, whatever form it was submitted in.
-  meaning: ({ descriptor, id, team }) => ({
+  // One key is one, whatever form it was submitted in.
+  meaning: ({ keyName, id, team }) => ({
     kind: "register",
-    key: descriptor,
+    key: keyName,
     id,
     metadata: metadataOf(team),
     base: undefined,

@@ -1,6 +1,5 @@
 /** The model of the command that replaces an approver's metadata. */
-import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../../core/commands/approvers/Permissions.ts";
-import type { Replacement } from "../requests/Commands.ts";
+import { type Replacement, toReplace } from "../requests/Commands.ts";
 import { labelsOf } from "../requests/Labels.ts";
 import { altered, effectsIn } from "./Effects.ts";
 import { assertAllowed, unasked } from "../requests/Success.ts";
@@ -11,7 +10,7 @@ import type { Model } from "./Model.ts";
 
 export const replaceMetadata: Model<Replacement> = {
   kind: "METADATA",
-  permission: { needed: METADATA_PERMISSION, other: REGISTER_PERMISSION, isNeeded: true },
+  permission: { ...toReplace, isNeeded: true },
   deeds: () => [],
   rewritten: (commands, { ref, ifMatch, team }) => commands.replacement(ref, ifMatch, `${team}-rewritten`),
   // It led from the revision that the request named to the next, with its own metadata.

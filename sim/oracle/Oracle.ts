@@ -57,6 +57,11 @@ export class Oracle {
     }));
   }
 
+  /** What callers call the key of an approver with this descriptor, in every format. */
+  keyOf(descriptor: string): string {
+    return this.#said.keyOf(descriptor);
+  }
+
   /** Notes a member's new incarnation, and that it now has what is on its disk instead of what it had done before. */
   restored(slot: number, incarnation: number, view: RowView): void {
     this.#incarnations.set(slot, (this.#incarnations.get(slot) ?? new Set()).add(incarnation));

@@ -7,15 +7,13 @@ import { utf8Bytes } from "../../core/codec/Utf8.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import type { RequestLine } from "../../core/protocol/Proposal.ts";
-import { METADATA_PERMISSION, REGISTER_PERMISSION } from "../../core/commands/approvers/Permissions.ts";
-import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
-import { metadataPath } from "../../core/commands/replaceMetadata/Replacement.ts";
 import { RecentMap } from "../../runtime/RecentMap.ts";
 import { TOKEN_MARK } from "../crypto/SecretMarks.ts";
 import type { Cryptography, SampleKey } from "../crypto/Cryptography.ts";
 import type { Asked, Meant, Permission } from "./Asked.ts";
 import { labelsJson } from "./Labels.ts";
 import { EnrollmentRequests, type Finish, type Invite } from "./EnrollmentRequests.ts";
+import { metadataPath, REGISTER_PATH } from "./Paths.ts";
 
 /** A registration as its caller means it. */
 export interface Command {
@@ -29,6 +27,8 @@ export interface Command {
   readonly bodyDigest: string;
   /** The canonical JSON of its descriptor, written here by hand. */
   readonly descriptor: string;
+  /** What its caller calls the key: another name for another key. */
+  readonly keyName: string;
 }
 
 /** A replacement of metadata as its caller means it. */
@@ -67,7 +67,9 @@ const anotherFormat = ({ otherwise64 }: SampleKey, format: number): string =>
   otherwise64[format % otherwise64.length] ?? otherwise64[0];
 
 type Permissions = Pick<Permission, "needed" | "other">;
-const TO_REGISTER: Permissions = { needed: REGISTER_PERMISSION, other: METADATA_PERMISSION };
+/** Contract 5.6. */
+export const toRegister: Permissions = { needed: "service.approvers.register", other: "service.approvers.metadata" };
+export const toReplace: Permissions = { needed: toRegister.other, other: toRegister.needed };
 
 export const AUDIENCE = "custody";
 
@@ -79,6 +81,7 @@ export class Commands {
   readonly #bodyBytes: number;
   readonly #byBody = new Map<string, Command>();
   readonly #byName = new Map<string, Command>();
+  readonly #keyNames = new Map<string, string>();
   readonly #replacements: RecentMap<Replacement>;
   readonly #others = new RecentMap<Asked>(REMEMBERED_REPLACEMENTS);
   readonly #tokens = new Map<number, Token>();
@@ -107,7 +110,7 @@ export class Commands {
     const said = this.#byName.get(name);
     if (said !== undefined) return said;
     const sample = this.#cryptography.sampleKey(key);
-    const { algorithm, normal64 } = sample;
+    const { algorithm, normal64, name: keyName } = sample;
     const submitted64 = format === 0 ? sample.submitted64 : anotherFormat(sample, format);
     const rawBody = utf8Bytes(
       `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":${labelsJson(team)}}`.padEnd(
@@ -117,7 +120,8 @@ export class Commands {
     const bodyDigest = this.#cryptography.crypto.sha256(rawBody);
     const descriptor = `{"algorithm":"${algorithm}","publicKey64":"${normal64}","type":"SIGNATURE","version":1}`;
     const call = { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody };
-    const command = { kind: "REGISTER" as const, id, key, team, call, bodyDigest, descriptor };
+    const command = { kind: "REGISTER" as const, id, key, team, call, bodyDigest, descriptor, keyName };
+    this.#keyNames.set(descriptor, keyName);
     this.#byBody.set(bodyDigest, command);
     this.#byName.set(name, command);
     return command;
@@ -139,6 +143,10 @@ export class Commands {
   inviteOf(bodyDigest: string): Invite | undefined {
     return this.enrollment.inviteOf(bodyDigest);
   }
+
+  /** What callers call the key of an approver with this descriptor, in either format; the descriptor where nobody does. */
+  readonly keyOf = (descriptor: string): string =>
+    this.#keyNames.get(descriptor) ?? this.enrollment.keyOf(descriptor) ?? descriptor;
 
   byBody(bodyDigest: string): Command | undefined {
     return this.#byBody.get(bodyDigest);
@@ -188,7 +196,7 @@ export class Commands {
     kind: TokenKind,
     nowMillis: number,
     lifetimeMillis: number,
-    { needed, other }: Permissions = TO_REGISTER,
+    { needed, other }: Permissions = toRegister,
   ): Token {
     const number = this.#nextToken++;
     const claims: ActorClaims = {

@@ -2,16 +2,14 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
 import type { Offer } from "../../core/commands/enrollPasskey/Offer.ts";
-import { canonicalJson } from "../../core/codec/CanonicalJson.ts";
 import { utf8Bytes } from "../../core/codec/Utf8.ts";
-import { OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
-import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import { RecentMap } from "../../runtime/RecentMap.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
 import { RP_ID, RP_ORIGIN } from "../crypto/SimRelyingParty.ts";
 import type { Meant } from "./Asked.ts";
 import { labelsJson } from "./Labels.ts";
+import { FINISH_PATH, OPTIONS_PATH } from "./Paths.ts";
 
 /** A request for options as its registrar means it. */
 export interface Invite {
@@ -42,7 +40,7 @@ export interface Finish {
   /** Unix milliseconds: the session's deadline. */
   readonly deadline: number;
   readonly isHonest: boolean;
-  /** The descriptor that a SIGNATURE registration of the same sample key has. */
+  /** What its holder calls the key: the name that it has in a SIGNATURE registration, too. */
   readonly keyName: string;
   /** The number of the key in it, as sample keys are numbered. */
   readonly key: number;
@@ -82,6 +80,7 @@ export class EnrollmentRequests {
   readonly #bodyBytes: number;
   readonly #byBody = new RecentMap<Finish>(REMEMBERED);
   readonly #invites = new RecentMap<Invite>(REMEMBERED);
+  readonly #keyNames = new Map<string, string>();
 
   /** @param bodyBytes how long a body is at least */
   constructor(cryptography: Cryptography, bodyBytes = 0) {
@@ -107,17 +106,17 @@ export class EnrollmentRequests {
     const { publicKey, registrationId, expiresAt } = offer;
     const challenge = flaw === "challenge" ? bytesOf(publicKey.user.id) : bytesOf(publicKey.challenge);
     const said = this.#cryptography.respond({ challenge, key, credential, signCount });
-    const response = canonicalJson({
+    const response = JSON.stringify({
+      clientExtensionResults: {},
       id: said.id64,
       rawId: flaw === "raw id" ? NO_INVITATION : said.id64,
+      response: { attestationObject: said.attestation64, clientDataJSON: said.clientData64, transports: ["usb"] },
       type: "public-key",
-      clientExtensionResults: {},
-      response: { clientDataJSON: said.clientData64, attestationObject: said.attestation64, transports: ["usb"] },
     });
     const invitation =
       flaw === "registrationId" ? registrationId : flaw === "invitation" ? NO_INVITATION : offer.invitation;
     const rawBody = utf8Bytes(`{"invitation":"${invitation}","credential":${response}}`.padEnd(this.#bodyBytes));
-    const { algorithm, normal64 } = this.#cryptography.sampleKey(key);
+    const keyName = this.#cryptography.passkeyName(key);
     const finish: Finish = {
       kind: "FINISH",
       id: invite.id,
@@ -126,11 +125,11 @@ export class EnrollmentRequests {
       registrationId: hexOf(registrationId),
       deadline: expiresAt,
       isHonest: flaw === "nothing",
-      keyName: `{"algorithm":"${algorithm}","publicKey64":"${normal64}","type":"SIGNATURE","version":1}`,
+      keyName,
       key,
       credential,
       credentialName: `${RP_ID} ${said.id64}`,
-      descriptor: canonicalJson({
+      descriptor: JSON.stringify({
         backupEligible: false,
         credentialId: said.id64,
         origins: [RP_ORIGIN],
@@ -144,8 +143,14 @@ export class EnrollmentRequests {
       signCount,
       response,
     };
+    this.#keyNames.set(finish.descriptor, keyName);
     this.#byBody.set(this.#cryptography.crypto.sha256(rawBody), finish);
     return finish;
+  }
+
+  /** What holders call the key of a passkey with this descriptor. */
+  keyOf(descriptor: string): string | undefined {
+    return this.#keyNames.get(descriptor);
   }
 
   /** The response that was sent with this body. */

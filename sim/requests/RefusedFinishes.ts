@@ -1,5 +1,4 @@
 /** Responses that a peer verifies only to refuse them: a bounded number for a session and for an actor (S10). */
-import { Limits } from "../../core/base/Limits.ts";
 import { Violation } from "../base/Violation.ts";
 
 /** A response that was refused, the peer it came to, and who sent it. */
@@ -27,7 +26,6 @@ export class RefusedFinishes {
 
   /** Throws {@link Violation} where a peer has refused more than it should have looked at. */
   refused({ slot, process, registrationId, sub, askedAt, now }: RefusedFinish): void {
-    const { refusedFinishes, refusedFinishMillis, refusedFinishesOfActor, refusedFinishOfActorMillis } = Limits;
     const assertFew = (of: string, atOnce: number, millis: number): void => {
       const name = `${slot} ${process} ${of}`;
       const count = this.#counts.get(name) ?? { since: askedAt, refused: 0 };
@@ -41,7 +39,7 @@ export class RefusedFinishes {
           `it may do so for ${atOnce}, and for one more every ${millis} ms`,
         );
     };
-    assertFew(`session ${registrationId}`, refusedFinishes, refusedFinishMillis);
-    assertFew(`subject ${sub}`, refusedFinishesOfActor, refusedFinishOfActorMillis);
+    assertFew(`session ${registrationId}`, 16, 10_000);
+    assertFew(`subject ${sub}`, 32, 1_000);
   }
 }

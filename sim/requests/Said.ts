@@ -20,6 +20,8 @@ type FinishSaid = Pick<
 
 /** What callers sent and held: those of a simulated workload, or programs that called real peers. */
 export interface Said {
+  /** What callers call the key of an approver with this descriptor; the same for one key in every format. */
+  readonly keyOf: (descriptor: string) => string;
   readonly byBody: (bodyDigest: string) => Pick<Command, "id" | "team" | "descriptor"> | undefined;
   /** The metadata meant by a PUT with this path, body and If-Match. */
   readonly replacementOf: (

@@ -137,6 +137,7 @@ export const noteModel: Model<Left> = {
       const note = noteIn(proposal);
       return { subject: noteSubject, ref: ref(note), revision: 1, row: note };
     },
+    locksOf: (proposal) => [ref(noteIn(proposal))],
     nameOf: (proposal) => noteIn(proposal).name,
     askedOf: (commands, { request }) => commands.byRequest(NOTE, request),
     lies: [

@@ -5,6 +5,7 @@ import { altered, effectsIn } from "../Effects.ts";
 import type { Changing, Model } from "../Model.ts";
 import { approverRegistry } from "./ApproverRegistry.ts";
 import { approverSubject } from "./ApproverSubject.ts";
+import { locksOfApprover } from "./Names.ts";
 
 /** What a refusal for certain tells of an approver and its key. */
 export const refusedAs: Model["refusedAs"] = (code) => {
@@ -20,13 +21,14 @@ const doing =
   (proposal: Proposal): Proposal =>
     altered(proposal, change);
 
-export const ofApprover: Pick<Changing, "registry" | "changeOf" | "nameOf" | "lies" | "restamped"> = {
+export const ofApprover: Pick<Changing, "registry" | "changeOf" | "locksOf" | "nameOf" | "lies" | "restamped"> = {
   registry: approverRegistry,
   changeOf: (proposal) => {
     const effects = effectsIn(proposal);
     const { ref, newRevision } = effects;
     return { subject: approverSubject, ref, revision: newRevision, row: effects };
   },
+  locksOf: locksOfApprover,
   nameOf: (proposal) => effectsIn(proposal).id,
   lies: [
     doing(() => ({ id: "mallory" })),

@@ -5,16 +5,23 @@ import type { RowView, Write } from "../../../core/Tables.ts";
 import { type Effects, effectsIn, onApprover } from "../Effects.ts";
 import { labelsOf } from "../../requests/Labels.ts";
 import type { Basis, NaiveRegistry } from "../NaiveRegistry.ts";
+import { OneToOne } from "../OneToOne.ts";
+import { credentialOf, refOf } from "./Names.ts";
 
 /** What one member had durably done, as far as it bears on its next receipt. */
 interface Member {
   /** The present state of its approvers. */
   readonly approvers: Map<string, Effects>;
+  /** Who has which key, by what callers call the key. */
   readonly owners: Map<string, string>;
   /** The sessions it keeps. */
   readonly sessions: Map<string, { readonly isCompleted: boolean }>;
+  /** By relying party and credential. */
   readonly credentials: Set<string>;
 }
+
+/** What callers call the key of an approver with this descriptor. */
+type KeyOf = (descriptor: string) => string;
 
 export const metadataFault = (
   { metadata }: Pick<Effects, "metadata">,
@@ -26,7 +33,7 @@ export const metadataFault = (
 };
 
 /** Why a registration makes nothing new. */
-const noveltyFault = (member: Member, proposal: Proposal): string | undefined => {
+const noveltyFault = (member: Member, proposal: Proposal, keyOf: KeyOf): string | undefined => {
   const { proposedAt } = proposal;
   const effects = effectsIn(proposal);
   if (effects.createdAt !== proposedAt || effects.updatedAt !== proposedAt) return "its times are not the writer's";
@@ -36,10 +43,10 @@ const noveltyFault = (member: Member, proposal: Proposal): string | undefined =>
     const session = member.sessions.get(effects.registrationId);
     if (session === undefined) return "this member has no such session";
     if (session.isCompleted) return "its session is completed here";
-    if (effects.credentialIdentity !== undefined && member.credentials.has(effects.credentialIdentity))
-      return "its credential is registered here";
+    const credential = credentialOf(effects.descriptor);
+    if (credential !== undefined && member.credentials.has(credential)) return "its credential is registered here";
   }
-  const owner = member.owners.get(effects.keyIdentity);
+  const owner = member.owners.get(keyOf(effects.descriptor));
   return owner !== undefined && owner !== effects.id ? `its key belongs to id ${owner} here` : undefined;
 };
 
@@ -59,8 +66,9 @@ const successorFault = (before: Effects | undefined, proposal: Proposal): string
 class ApproverRegistry implements NaiveRegistry {
   readonly #basis: Basis;
   readonly #members: ReadonlyArray<Member>;
-  /** Key identity to the one algorithm and key it stands for, and back. */
-  readonly #keys = new Map<string, string>();
+  readonly #keys = new OneToOne();
+  readonly #credentials = new OneToOne();
+  readonly #responses = new OneToOne();
 
   constructor(basis: Basis) {
     this.#basis = basis;
@@ -83,8 +91,7 @@ class ApproverRegistry implements NaiveRegistry {
       const effects = onApprover(proposal);
       if (effects === undefined) continue;
       if (effects.newRevision > (approvers.get(effects.ref)?.newRevision ?? 0)) approvers.set(effects.ref, effects);
-      owners.set(effects.keyIdentity, effects.id);
-      if (effects.credentialIdentity !== undefined) credentials.add(effects.credentialIdentity);
+      this.#own(member, effects);
     }
   };
 
@@ -100,9 +107,14 @@ class ApproverRegistry implements NaiveRegistry {
     const effects = onApprover(write.row.proposal);
     if (effects === undefined) return;
     member.approvers.set(effects.ref, effects);
-    member.owners.set(effects.keyIdentity, effects.id);
-    if (effects.credentialIdentity !== undefined) member.credentials.add(effects.credentialIdentity);
+    this.#own(member, effects);
   };
+
+  #own({ owners, credentials }: Member, { id, descriptor }: Effects): void {
+    owners.set(this.#basis.said.keyOf(descriptor), id);
+    const credential = credentialOf(descriptor);
+    if (credential !== undefined) credentials.add(credential);
+  }
 
   readonly contentFault = (proposal: Proposal): string | undefined => {
     if (proposal.kind === "METADATA") return this.#replacementFault(proposal);
@@ -114,18 +126,20 @@ class ApproverRegistry implements NaiveRegistry {
     if (member === undefined) return undefined;
     return proposal.kind === "METADATA"
       ? successorFault(member.approvers.get(effectsIn(proposal).ref), proposal)
-      : noveltyFault(member, proposal);
+      : noveltyFault(member, proposal, this.#basis.said.keyOf);
   };
 
   readonly excludes = (proposal: Proposal) => {
-    const { ref, keyIdentity, credentialIdentity, registrationId } = effectsIn(proposal);
+    const { keyOf } = this.#basis.said;
+    const { ref, descriptor, registrationId } = effectsIn(proposal);
     return (reserved: Proposal): boolean => {
       const effects = effectsIn(reserved);
       const isSameKey =
-        reserved.kind !== "METADATA" && proposal.kind !== "METADATA" && effects.keyIdentity === keyIdentity;
+        reserved.kind !== "METADATA" && proposal.kind !== "METADATA" && keyOf(effects.descriptor) === keyOf(descriptor);
       const isSameEnrollment =
         registrationId !== undefined &&
-        (effects.registrationId === registrationId || effects.credentialIdentity === credentialIdentity);
+        effects.registrationId !== undefined &&
+        (effects.registrationId === registrationId || credentialOf(effects.descriptor) === credentialOf(descriptor));
       return effects.ref === ref || isSameKey || isSameEnrollment;
     };
   };
@@ -151,15 +165,18 @@ class ApproverRegistry implements NaiveRegistry {
     if (effects.descriptor !== command.descriptor) return "its descriptor is not that of the caller's key";
     const fault = metadataFault(effects, command.team);
     if (fault !== undefined) return fault;
-    const digest = this.#basis.crypto.sha256OfText(`SERVICE_APPROVER_V1\u0000${command.descriptor}`);
-    if (effects.ref !== `${command.id}@sha256:${digest}`) return "its ref is another one";
-    const key = this.#keys.get(effects.keyIdentity);
-    const identity = this.#keys.get(command.descriptor);
-    if ((key ?? command.descriptor) !== command.descriptor) return "its key identity belongs to another key";
-    if ((identity ?? effects.keyIdentity) !== effects.keyIdentity) return "its key has another identity already";
-    this.#keys.set(effects.keyIdentity, command.descriptor);
-    this.#keys.set(command.descriptor, effects.keyIdentity);
-    return undefined;
+    return this.#nameFault(effects, command);
+  }
+
+  /** What is wrong with the names that say who is meant: its ref, and the identity of its key. */
+  #nameFault(
+    { ref, keyIdentity }: Effects,
+    { id, descriptor }: Pick<Effects, "id" | "descriptor">,
+  ): string | undefined {
+    const { crypto, said } = this.#basis;
+    if (ref !== refOf(crypto.sha256OfText, id, descriptor)) return "its ref is another one";
+    const key = said.keyOf(descriptor);
+    return this.#keys.fits(keyIdentity, key) ? undefined : `${key} has another identity, or its identity another key`;
   }
 
   /** Whether it does what an honest holder of the invitation sent, and nothing else. */
@@ -177,23 +194,14 @@ class ApproverRegistry implements NaiveRegistry {
     if (effects.descriptor !== said.descriptor) return "its descriptor is not that of the authenticator's key";
     const fault = metadataFault(effects, said.team);
     if (fault !== undefined) return fault;
-    const digest = this.#basis.crypto.sha256OfText(`SERVICE_APPROVER_V1\u0000${said.descriptor}`);
-    if (effects.ref !== `${said.id}@sha256:${digest}`) return "its ref is another one";
+    const nameFault = this.#nameFault(effects, said);
+    if (nameFault !== undefined) return nameFault;
     if (effects.observations?.signCount !== said.signCount) return "its counter is not the authenticator's";
-    return (
-      this.#nameFault("credential", effects.credentialIdentity, said.credentialName) ??
-      this.#nameFault("response", effects.responseDigest, said.response)
-    );
-  }
-
-  /** Whether a digest stands for one text only, and that text for it only. */
-  #nameFault(what: string, digest: string | undefined, text: string): string | undefined {
-    if (digest === undefined) return `it names no ${what}`;
-    const known = this.#keys.get(`${what} ${digest}`) ?? text;
-    const other = this.#keys.get(`${what} of ${text}`) ?? digest;
-    if (known !== text || other !== digest) return `its ${what} has another name, or the name another ${what}`;
-    this.#keys.set(`${what} ${digest}`, text);
-    this.#keys.set(`${what} of ${text}`, digest);
+    const { credentialIdentity, responseDigest } = effects;
+    if (credentialIdentity === undefined || !this.#credentials.fits(credentialIdentity, said.credentialName))
+      return "its credential has another name, or the name another credential";
+    if (responseDigest === undefined || !this.#responses.fits(responseDigest, said.response))
+      return "its response has another name, or the name another response";
     return undefined;
   }
 }
