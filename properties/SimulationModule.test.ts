@@ -122,7 +122,7 @@ const bugs: ReadonlyArray<Bug> = [
   },
   {
     what: "nothing is locked",
-    finds: "S30",
+    finds: "S9",
     schedule: "retry-storm-identical",
     product: wrong({ locksOf: () => [] }),
   },
