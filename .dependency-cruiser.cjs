@@ -64,7 +64,11 @@ const borrowed = [
   ],
   ["protocol/Boot", "checkers/S13", "memory is held against what a restart finds"],
   ["protocol/Message", "checkers/StatementsIn", "messages of modules have models of their own"],
-  ["commands/enrollPasskey/SessionMessages", "checkers/StatementsIn", "an answer in a message is bytes, read by its codec"],
+  [
+    "commands/enrollPasskey/SessionMessages",
+    "checkers/StatementsIn",
+    "an answer in a message is bytes, read by its codec",
+  ],
   ["protocol/Decision", "checkers/(Ghost|S26)", "a row says how a proposal ended"],
   ["protocol/SignedState", "checkers/(Ghost|S5|S21|S31)", "the first of all numbers"],
   ["protocol/Fitness", "checkers/S32", "the first of all numbers"],
