@@ -40,7 +40,22 @@ it("shrinks a seed to a tape, replays it, stops at an event and shows a peer the
     "--json",
   ]);
   expect(stopped.code).toBe(0);
-  expect(JSON.parse(stopped.stdout)).toMatchObject({ stopped: true, peers: [{ peer: 2, process: 1 }] });
+  const { peers, ...rest } = JSON.parse(stopped.stdout);
+  expect(rest).toMatchObject({ stopped: true, events: 20 });
+  expect(peers).toMatchObject([{ peer: 2, process: 1 }]);
+  const whole = await runCustody(["sim", "replay", "1", ...failing, "--until", "90", "--show", "state"]);
+  const [, differing = "", same = ""] = whole.stdout.split(/^ {2}\d+ (?:lines differ .*|are the same):$/m);
+  expect(differing).toContain("(quiet: ");
+  expect(same).not.toContain("(quiet: ");
+  expect(same).toContain("Peer: initialized: as peer 1");
+  const story = await runCustody(["sim", "replay", tape, "--show", "story", "--json"]);
+  expect(JSON.parse(story.stdout).story).toMatchObject({ traitor: null });
+  expect(JSON.parse(story.stdout).story.lines.join("\n")).toContain("handed over twice");
+  const refused = await runCustody(["sim", "replay", tape, "--show", "story", "--until", "20"]);
+  expect([refused.code, refused.stderr.split("\n")[0]]).toEqual([
+    2,
+    "--show story tells a whole run; leave --until out.",
+  ]);
 });
 
 it("writes the tape of what a hunt found, and says what it cannot read", async () => {

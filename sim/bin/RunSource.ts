@@ -121,19 +121,26 @@ export const readSource = (
   return Effect.map(readTape(text), (tape) => ({ _tag: "Tape", file: text, tape }));
 };
 
+/** The options of a run, with nothing left to the seed. */
+export const optionsOf = (source: RunSource): TapeOptions =>
+  source._tag === "Seed" ? source.options : source.tape.options;
+
+/** Runs it with a recorder on. @throws {TapeMismatch} where a tape does not fit this code */
+export const rerun = (source: RunSource, onlookers: Onlookers): Recording => {
+  const seen = { ...onlookers, backend: backendOf(optionsOf(source).seed) };
+  return source._tag === "Seed" ? record(source.options, seen) : replayExactly(source.tape, seen);
+};
+
 /** Runs it with a recorder on. A tape that does not fit this code is wrong usage: there is a commit that it fits. */
 export const runSource = (
   source: RunSource,
   onlookers: Onlookers = {},
 ): Effect.Effect<Recording, ValidationError.ValidationError> =>
   Effect.suspend(() => {
-    const { seed } = source._tag === "Seed" ? source.options : source.tape.options;
-    const seen = { ...onlookers, backend: backendOf(seed) };
-    if (source._tag === "Seed") return Effect.succeed(record(source.options, seen));
     try {
-      return Effect.succeed(replayExactly(source.tape, seen));
+      return Effect.succeed(rerun(source, onlookers));
     } catch (fault) {
-      if (!(fault instanceof TapeMismatch)) throw fault;
+      if (!(fault instanceof TapeMismatch && source._tag === "Tape")) throw fault;
       return misused(
         `${source.file} does not fit this code. ${fault.message}. It was recorded with commit ${source.tape.commit}; this is ${sourceCommit()}.`,
       );

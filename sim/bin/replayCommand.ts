@@ -2,12 +2,24 @@
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Option } from "effect";
-import { stringify } from "yaml";
 import { MOST_PEERS } from "../checkers/Ghost.ts";
 import { countLines } from "../hunting/Report.ts";
-import { tapeOf, type Onlookers, type Recording } from "../tape/TapeRun.ts";
+import { WishDecider } from "../shrink/WishDecider.ts";
+import { record, tapeOf, type Onlookers, type Recording } from "../tape/TapeRun.ts";
+import { type Story, storyOf } from "../show/Story.ts";
+import { besideQuiet, peerLines } from "../show/StateText.ts";
 import { plainOf, Reached, Until, type WorldAt } from "../show/Until.ts";
-import { readSource, runSource, type RunSource, seedOptions, sourceArgument, writeTape } from "./RunSource.ts";
+import {
+  optionsOf,
+  readSource,
+  rerun,
+  runSource,
+  type RunSource,
+  seedOptions,
+  sourceArgument,
+  writeTape,
+} from "./RunSource.ts";
+import { backendOf } from "./NativeBackend.ts";
 import { sourceCommit } from "./SourceCommit.ts";
 import { between, endAsFailed, misused, write } from "./Terminal.ts";
 
@@ -15,8 +27,10 @@ const options = {
   ...seedOptions,
   until: between("until", 0, Number.MAX_SAFE_INTEGER, "Stop after this event; --trace and the story number them."),
   peer: between("peer", 1, MOST_PEERS, "Show this peer only."),
-  show: Options.choice("show", ["state"]).pipe(
-    Options.withDescription("Print the state of the peers where the run stopped."),
+  show: Options.choice("show", ["state", "story"]).pipe(
+    Options.withDescription(
+      "Print the peers where the run stopped, what differs from the quiet run at that time first (state), or what led to the end of a whole run: traitor, deviations, votes, crashes (story). With --json, whole states.",
+    ),
     Options.optional,
   ),
   trace: Options.boolean("trace").pipe(Options.withDescription("Print every event.")),
@@ -49,15 +63,32 @@ const see = (source: RunSource, until: number | undefined, line: Onlookers["line
 const peersOf = (reached: WorldAt | undefined, peer: number | undefined) =>
   (reached?.peers ?? []).filter((each) => peer === undefined || each.peer === peer);
 
-const stateLines = ({ reached }: Seen, peer: number | undefined): ReadonlyArray<string> =>
-  peersOf(reached, peer).flatMap((each) => [
-    `peer ${each.peer}, process ${each.process}${each.state === undefined ? ": no process runs" : ""}`,
-    ...(each.state === undefined
-      ? []
-      : stringify(plainOf(each.state), { aliasDuplicateObjects: false, lineWidth: 0 })
-          .trimEnd()
-          .split("\n")
-          .map((line) => `  ${line}`)),
+/** The same world at the same time, where every draw is quiet; where that run ends earlier, at its end. */
+const quietAt = (source: RunSource, { now }: WorldAt): WorldAt | undefined => {
+  const stop = new Until(undefined, now);
+  const options = optionsOf(source);
+  try {
+    record(options, { observer: stop.observer, backend: backendOf(options.seed) }, new WishDecider([]));
+  } catch (fault) {
+    if (!(fault instanceof Reached)) throw fault;
+  }
+  return stop.reached;
+};
+
+/** The peers asked for, each beside itself in the quiet run. */
+const statesOf = (source: RunSource, { reached }: Seen, peer: number | undefined) => {
+  const quiet = reached && quietAt(source, reached);
+  return peersOf(reached, peer).flatMap((each) => {
+    const other = quiet?.peers.find((one) => one.peer === each.peer)?.state;
+    return reached === undefined ? [] : [{ ...each, text: besideQuiet(reached.crypto, each.state, other) }];
+  });
+};
+type States = ReturnType<typeof statesOf>;
+
+const stateLines = (states: States): ReadonlyArray<string> =>
+  states.flatMap(({ peer, process, state, text }) => [
+    `peer ${peer}, process ${process}${state === undefined ? ": no process runs" : ""}`,
+    ...(state === undefined ? [] : peerLines(text)),
   ]);
 
 const endLines = ({ recording, reached }: Seen): ReadonlyArray<string> => {
@@ -79,7 +110,7 @@ const endLines = ({ recording, reached }: Seen): ReadonlyArray<string> => {
   ];
 };
 
-const jsonOf = ({ recording, reached }: Seen, shown: boolean, peer: number | undefined): string => {
+const jsonOf = ({ recording, reached }: Seen, states: States | undefined, story: Story | undefined): string => {
   const { violation } = recording?.result ?? {};
   return JSON.stringify({
     stopped: recording === undefined,
@@ -88,9 +119,17 @@ const jsonOf = ({ recording, reached }: Seen, shown: boolean, peer: number | und
     hash: recording?.result.hash ?? null,
     deviations: recording?.deviations.length ?? null,
     violation: violation === undefined ? null : { id: violation.id, facts: violation.facts },
-    ...(shown
-      ? { peers: peersOf(reached, peer).map((each) => ({ ...each, state: plainOf(each.state) ?? null })) }
-      : {}),
+    ...(states === undefined
+      ? {}
+      : {
+          peers: states.map(({ peer, process, state, text: { differs } }) => ({
+            peer,
+            process,
+            differs,
+            state: plainOf(state) ?? null,
+          })),
+        }),
+    ...(story === undefined ? {} : { story: { traitor: story.traitor ?? null, lines: story.lines } }),
   });
 };
 
@@ -100,16 +139,28 @@ export const replayCommand = Command.make(
   ({ source: text, until, peer, show, trace, out, json, ...given }) =>
     Effect.gen(function* () {
       const source = yield* readSource(text, given);
-      const shown = Option.isSome(show);
+      const shown = Option.contains(show, "state");
+      const isTold = Option.contains(show, "story");
       const only = Option.getOrUndefined(peer);
       if (only !== undefined && !shown) return yield* misused("--peer belongs to --show state.");
       if (Option.isSome(out) && Option.isSome(until))
         return yield* misused("--tape writes a whole run; leave --until out.");
+      if (isTold && Option.isSome(until)) return yield* misused("--show story tells a whole run; leave --until out.");
       const line = trace ? (each: string) => void process.stdout.write(`${each}\n`) : undefined;
       const seen = yield* see(source, Option.getOrUndefined(until), line);
       if (Option.isSome(out) && seen.recording !== undefined)
         yield* writeTape(out.value, tapeOf(seen.recording, { commit: sourceCommit(), sparse: false }));
-      yield* write(json ? [jsonOf(seen, shown, only)] : [...endLines(seen), ...(shown ? stateLines(seen, only) : [])]);
+      const states = shown ? statesOf(source, seen, only) : undefined;
+      const story = isTold ? storyOf((onlookers) => rerun(source, onlookers)) : undefined;
+      yield* write(
+        json
+          ? [jsonOf(seen, states, story)]
+          : [
+              ...endLines(seen),
+              ...(story === undefined ? [] : [story.traitor ?? "nobody lies", ...story.lines]),
+              ...stateLines(states ?? []),
+            ],
+      );
       if (seen.recording?.result.violation !== undefined) yield* endAsFailed;
     }),
 ).pipe(Command.withDescription("Run one seed or one tape again, exactly, and look at the peers on the way."));

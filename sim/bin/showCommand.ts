@@ -8,12 +8,12 @@ import { plantedBugNamed } from "../bugs/PlantedBugs.ts";
 import { pageOf } from "../show/Page.ts";
 import { type PictureOptions, pictureOf } from "../show/Picture.ts";
 import { Recorder } from "../show/Recorder.ts";
-import type { TapeOptions } from "../tape/Tape.ts";
+import { traitorText } from "../show/Story.ts";
 import type { Recording } from "../tape/TapeRun.ts";
 import { Reached } from "../show/Until.ts";
 import { readPageSource } from "./PageFiles.ts";
 import { program } from "./Program.ts";
-import { readSource, runSource, type RunSource, seedOptions, sourceArgument } from "./RunSource.ts";
+import { optionsOf, readSource, runSource, type RunSource, seedOptions, sourceArgument } from "./RunSource.ts";
 import { between, endAsFailed, misused, write } from "./Terminal.ts";
 
 /** A person who wants to see more of a run than this wants to see another part of it. */
@@ -27,6 +27,7 @@ const options = {
   ),
   until: between("until", 0, Number.MAX_SAFE_INTEGER, "Stop after this event; the picture numbers them."),
   peer: between("peer", 1, MOST_PEERS, "Show the state of this peer from the start."),
+  json: Options.boolean("json").pipe(Options.withDescription("Print the result as one line of JSON.")),
 };
 
 const writePage = (file: string, text: string) =>
@@ -37,8 +38,6 @@ const writePage = (file: string, text: string) =>
   );
 
 const megabytes = (text: string): string => `${(Buffer.byteLength(text) / 1_000_000).toFixed(1)} MB`;
-
-const optionsOf = (source: RunSource): TapeOptions => (source._tag === "Seed" ? source.options : source.tape.options);
 
 /** The command that draws the same picture. */
 const commandOf = (source: RunSource, until: number | undefined): string => {
@@ -88,9 +87,10 @@ interface Wanted {
   readonly out: string;
   readonly until: number | undefined;
   readonly peer: number | undefined;
+  readonly json: boolean;
 }
 
-const showRun = (source: RunSource, { out, until, peer }: Wanted) =>
+const showRun = (source: RunSource, { out, until, peer, json }: Wanted) =>
   Effect.gen(function* () {
     const { peers, steps } = optionsOf(source);
     if (steps > MOST_STEPS)
@@ -105,12 +105,21 @@ const showRun = (source: RunSource, { out, until, peer }: Wanted) =>
     yield* writePage(out, page);
     const left = recorder.dropped === 0 ? "" : `, the ${recorder.dropped} before them are left out`;
     const { violation } = report;
-    yield* write([
+    const told = {
+      file: out,
+      moments: recorder.moments.length,
+      leftOut: recorder.dropped,
+      stopped: recording === undefined,
+      traitor: traitorText(recorder.world) ?? null,
+      violation: violation === undefined ? null : { id: violation.id, facts: violation.facts },
+    };
+    const lines = [
       `${out}: ${recorder.moments.length} moments${left}; ${megabytes(page)}`,
       ...(violation === undefined
         ? ["no violation"]
         : [`breaks ${violation.id}`, ...violation.facts.map((fact) => `  fact: ${fact}`)]),
-    ]);
+    ];
+    yield* write(json ? [JSON.stringify(told)] : lines);
     if (violation !== undefined) yield* endAsFailed;
   });
 
@@ -118,8 +127,8 @@ const showRun = (source: RunSource, { out, until, peer }: Wanted) =>
 export const showCommand = Command.make(
   "show",
   { source: sourceArgument, ...options },
-  ({ source: text, out, until, peer, ...given }) =>
+  ({ source: text, out, until, peer, json, ...given }) =>
     Effect.flatMap(readSource(text, given), (source) =>
-      showRun(source, { out, until: Option.getOrUndefined(until), peer: Option.getOrUndefined(peer) }),
+      showRun(source, { out, until: Option.getOrUndefined(until), peer: Option.getOrUndefined(peer), json }),
     ),
 ).pipe(Command.withDescription("Draw one run as a picture to look into: an HTML file that needs nothing else."));

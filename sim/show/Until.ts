@@ -1,4 +1,5 @@
 /** Runs to an event, and shows the peers as they were then. */
+import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { Interruption } from "../run/Interruption.ts";
 import type { Observed, Observer } from "../world/Observer.ts";
@@ -22,6 +23,7 @@ export interface WorldAt {
   /** Microseconds of virtual time. */
   readonly now: number;
   readonly events: number;
+  readonly crypto: Crypto;
   readonly peers: ReadonlyArray<PeerAt>;
 }
 
@@ -30,15 +32,19 @@ export class Until {
   readonly observer: Observer;
   #world: Observed | undefined;
 
-  /** @param event the number of the last event that shall happen; without it the run goes on to its end */
-  constructor(event: number | undefined) {
+  /**
+   * @param event the number of the last event that shall happen; without it the run goes on to its end
+   * @param at or the microsecond after which nothing shall happen
+   */
+  constructor(event: number | undefined, at = Number.POSITIVE_INFINITY) {
     this.observer = {
       ...silent,
       began: (world) => {
         this.#world = world;
       },
       ticked: () => {
-        if (event !== undefined && (this.#world?.events ?? 0) >= event) throw new Reached();
+        const { events = 0, now = 0 } = this.#world ?? {};
+        if ((event !== undefined && events >= event) || now >= at) throw new Reached();
       },
     };
   }
@@ -50,6 +56,7 @@ export class Until {
       world && {
         now: world.now,
         events: world.events,
+        crypto: world.cryptography.crypto,
         peers: world.peers.map(({ slot, process, state }) => ({ peer: slot, process, state })),
       }
     );
