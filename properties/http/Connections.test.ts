@@ -125,15 +125,38 @@ const counting = async (url: string, count: number, localAddress: string) => {
     const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1", localAddress });
     socket.on("error", () => undefined);
     socket.on("data", (part) => (counted.answers += part.toString("latin1").split("HTTP/1.1 200 ").length - 1));
-    opened.push(() => socket.destroy());
     return socket;
   });
   await Promise.all(sockets.map((socket) => new Promise((resolve) => void socket.once("connect", resolve))));
   const send = (text: string): void => {
     for (const socket of sockets) socket.write(text);
   };
-  return { counted, send };
+  const leave = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  opened.push(leave);
+  return { counted, send, leave };
 };
+
+describe("a caller that goes away before its answer", () => {
+  it("is no fault of the peer's", async () => {
+    const cluster = track(await ServerCluster.found(2));
+    await cluster.stop(2);
+    const token = await cluster.mint(["service.approvers.register"]);
+    const body = JSON.stringify(registration("gone"));
+    const head = `POST /v1/custody/approvers HTTP/1.1\r\nhost: peer\r\nx-jwt-token: ${token}\r\n`;
+    const connections = async () => /^custody_http_connections .*$/m.exec(await metricsOf(cluster, 1))?.[0];
+    const before = await connections();
+    const caller = await counting(cluster.server(1).url, 1, "127.0.0.9");
+    caller.send(`${head}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    await vi.waitFor(async () =>
+      expect(await metricsOf(cluster, 1)).toMatch(/^custody_events_total\{event="Command"\} [1-9]/m),
+    );
+    caller.leave();
+    await vi.waitFor(async () => expect(await connections()).toBe(before), 10_000);
+    expect(cluster.logs.filter((line) => line.includes("request failed"))).toEqual([]);
+  });
+});
 
 describe("a read", () => {
   it("does not wait for all that another host has sent before it by many connections", async () => {

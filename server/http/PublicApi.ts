@@ -111,6 +111,9 @@ export const publicApi =
     fiber.addObserver((exit) => {
       // The listener answers for a handler whose request broke off.
       const isOver = response.destroyed || response.headersSent;
+      if (isOver && Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)) {
+        return ports.log.debug("caller went away", { requestId, requests: among });
+      }
       const answered = isOver ? exit : roomFor(exit, ports, request, response);
       const { status, type, headers, body, source, code } = writtenOf(answered, requestId, ports);
       if (isOver) return void source?.stream.destroy();
