@@ -48,25 +48,23 @@ const withoutTail: Pass = (course) => {
 const isQuiet = ({ draws }: RecordedUnit): boolean => draws.every(({ value, quiet }) => value === quiet);
 
 /** Makes all draws with a common name quiet at once: all delays of messages, say, while losses stay. */
-const withoutLabels =
-  (groupOf: (unit: RecordedUnit) => string): Pass =>
-  (course) => {
-    const counts = new Map<string, number>();
-    const nameOf = (unit: RecordedUnit, { label }: RecordedDraw): string => `${groupOf(unit)}: ${label}`;
-    for (const unit of course.units)
-      for (const draw of unit.draws)
-        if (draw.value !== draw.quiet) counts.set(nameOf(unit, draw), (counts.get(nameOf(unit, draw)) ?? 0) + 1);
-    return [...counts]
-      .filter(([, count]) => count > 1)
-      .toSorted(([, left], [, right]) => right - left)
-      .map(([name]) => () => {
-        const units = course.units.map((unit) => ({
-          ...unit,
-          draws: unit.draws.map((draw) => (nameOf(unit, draw) === name ? { ...draw, value: draw.quiet } : draw)),
-        }));
-        return { ...course, units: units.filter((unit) => !isQuiet(unit)) };
-      });
-  };
+const withoutLabels: Pass = (course) => {
+  const counts = new Map<string, number>();
+  const nameOf = (unit: RecordedUnit, { label }: RecordedDraw): string => `${componentOf(unit)} ${label}`;
+  for (const unit of course.units)
+    for (const draw of unit.draws)
+      if (draw.value !== draw.quiet) counts.set(nameOf(unit, draw), (counts.get(nameOf(unit, draw)) ?? 0) + 1);
+  return [...counts]
+    .filter(([, count]) => count > 1)
+    .toSorted(([, left], [, right]) => right - left)
+    .map(([name]) => () => {
+      const units = course.units.map((unit) => ({
+        ...unit,
+        draws: unit.draws.map((draw) => (nameOf(unit, draw) === name ? { ...draw, value: draw.quiet } : draw)),
+      }));
+      return { ...course, units: units.filter((unit) => !isQuiet(unit)) };
+    });
+};
 
 const smallerNumbers = (now: number, least: number, ...wanted: ReadonlyArray<number>): ReadonlyArray<number> => [
   ...new Set(wanted.map(Math.floor).filter((each) => each >= least && each < now)),
@@ -97,12 +95,52 @@ const smallerOptions: Pass = (course) => {
 
 const nothing: Pass = (course) => (course.units.length === 0 ? [] : [() => ({ ...course, units: [] })]);
 
+const compared = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
+
+/** Takes away units that are neighbours in some order. */
+const withoutNeighbours = (
+  course: Course,
+  chunk: number,
+  sorted: ReadonlyArray<RecordedUnit>,
+): ReadonlyArray<Candidate> =>
+  Array.from({ length: Math.ceil(sorted.length / chunk) }, (_, index) => () => {
+    const gone = new Set(sorted.slice(index * chunk, (index + 1) * chunk));
+    return { ...course, units: course.units.filter((unit) => !gone.has(unit)) };
+  });
+
+interface Deviation {
+  readonly name: string;
+  readonly draw: RecordedDraw;
+}
+
+/** Makes draws quiet that are neighbours by component and label. */
+const withoutLike = (course: Course, chunk: number): ReadonlyArray<Candidate> => {
+  const sorted = course.units
+    .flatMap((unit) =>
+      unit.draws
+        .filter(({ value, quiet }) => value !== quiet)
+        .map((draw): Deviation => ({ name: `${componentOf(unit)} ${draw.label}`, draw })),
+    )
+    .toSorted((left, right) => compared(left.name, right.name));
+  return Array.from({ length: Math.ceil(sorted.length / chunk) }, (_, index) => () => {
+    const gone = new Set(sorted.slice(index * chunk, (index + 1) * chunk).map(({ draw }) => draw));
+    const units = course.units.map((unit) =>
+      unit.draws.some((draw) => gone.has(draw))
+        ? { ...unit, draws: unit.draws.map((draw) => (gone.has(draw) ? { ...draw, value: draw.quiet } : draw)) }
+        : unit,
+    );
+    return { ...course, units: units.filter((unit) => !isQuiet(unit)) };
+  });
+};
+
+/** Fewer units than these are taken away in the order of time alone: other orders would try much the same again. */
+const FEW = 8;
+
 const withoutChunks: Pass = (course, chunk) => {
-  const { units } = course;
-  return Array.from({ length: Math.ceil(units.length / chunk) }, (_, index) => () => ({
-    ...course,
-    units: [...units.slice(0, index * chunk), ...units.slice((index + 1) * chunk)],
-  }));
+  const inTime = withoutNeighbours(course, chunk, course.units);
+  if (chunk < FEW) return inTime;
+  const byStream = course.units.toSorted((left, right) => compared(left.stream, right.stream));
+  return [...inTime, ...withoutNeighbours(course, chunk, byStream), ...withoutLike(course, chunk)];
 };
 
 /** Calmer values of a draw: its quiet value, or one half way to it. */
@@ -126,17 +164,16 @@ const calmerValues: Pass = (course) =>
     ),
   );
 
-const CHUNKS = 8;
+const CHUNKS = 6;
 const passes: ReadonlyArray<Pass> = [
   fewerSteps,
   nothing,
   smallerOptions,
   withoutTail,
-  withoutLabels(componentOf),
+  withoutLabels,
   withoutGroups(componentOf),
-  withoutLabels(({ stream }) => stream),
-  withoutGroups(({ stream }) => stream),
   withoutChunks,
+  withoutGroups(({ stream }) => stream),
   calmerValues,
 ];
 
