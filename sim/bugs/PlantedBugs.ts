@@ -9,6 +9,7 @@ import { clockBugs } from "./ClockBugs.ts";
 import { damageBugs } from "./DamageBugs.ts";
 import { enrollmentBugs } from "./EnrollmentBugs.ts";
 import { gatewayBugs } from "./GatewayBugs.ts";
+import { identityBugs } from "./IdentityBugs.ts";
 import { listBugs } from "./ListBugs.ts";
 import { memoryBugs } from "./MemoryBugs.ts";
 import { operatorBugs } from "./OperatorBugs.ts";
@@ -24,6 +25,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...signingBugs,
   ...settlementBugs,
   ...registryBugs,
+  ...identityBugs,
   ...listBugs,
   ...tokenBugs,
   ...clockBugs,

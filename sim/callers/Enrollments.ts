@@ -46,14 +46,22 @@ export class Enrollments {
     return all[unit.between(label, 0, 0, all.length - 1, 0, HELD - 1)];
   }
 
+  /** A response that was sent before, to the letter or written anew. */
+  #again(unit: Unit): Finish | undefined {
+    const sent = this.#any(unit, "response", this.#sent);
+    if (sent === undefined || !unit.chance("is written anew", 400)) return sent;
+    this.#world.marks.add("a response was written anew");
+    return this.#world.commands.enrollment.rewritten(sent);
+  }
+
   /**
    * A response to some options, or one that was sent before; undefined where nobody holds an invitation.
    *
    * @param freshKey the number of a key that nobody has
-   * @param knownKey the number of one that a caller registered, if any
+   * @param knownKey the number of one that a caller registered, if any, most wanted for this id
    */
-  response(unit: Unit, freshKey: () => number, knownKey: number | undefined): Finish | undefined {
-    if (this.#sent.length > 0 && unit.chance("again", 200)) return this.#any(unit, "response", this.#sent);
+  response(unit: Unit, freshKey: () => number, knownKey: (id: string) => number | undefined): Finish | undefined {
+    if (this.#sent.length > 0 && unit.chance("again", 200)) return this.#again(unit);
     const invited = this.#any(unit, "invitation", this.#held);
     if (invited === undefined) return undefined;
     const { wrongResponses } = this.#world.plan.workload;
@@ -62,7 +70,8 @@ export class Enrollments {
     // A credential that is there already comes with its own key, as an authenticator keeps it.
     const isKnown = this.#enrolled.length > 0 && unit.chance("a known authenticator", 200);
     const other = isKnown ? this.#any(unit, "authenticator", this.#enrolled) : undefined;
-    const key = other?.key ?? (knownKey !== undefined && unit.chance("a known key", 150) ? knownKey : freshKey());
+    const known = other === undefined && unit.chance("a known key", 200) ? knownKey(invited.invite.id) : undefined;
+    const key = other?.key ?? known ?? freshKey();
     const finish = this.#world.commands.enrollment.finish(invited, {
       key,
       credential: other === undefined ? this.#nextCredential++ : other.credential,

@@ -2,6 +2,7 @@
 import type { Answer } from "../../core/Action.ts";
 import { ceremonyChecks } from "../../core/webauthn/CeremonyRefusal.ts";
 import type { Token, TokenKind } from "../requests/Commands.ts";
+import { FinishClaims } from "../requests/FinishClaims.ts";
 import { isFinish } from "../requests/EnrollmentRequests.ts";
 import type { Asked } from "../requests/Asked.ts";
 import { assertLength } from "../requests/BodyLength.ts";
@@ -38,6 +39,7 @@ export class OpenRequests {
   readonly #succeeded: (asked: Asked, answer: Success) => void;
   readonly #open = new Map<string, OpenRequest>();
   readonly #refusedFinishes = new RefusedFinishes();
+  readonly #finishClaims = new FinishClaims();
 
   /** `succeeded` hears of every success before its caller does. */
   constructor(world: World, succeeded: (asked: Asked, answer: Success) => void) {
@@ -57,6 +59,7 @@ export class OpenRequests {
     const token = world.commands.token(kind, world.realMillis, lifetimeMillis, permission);
     const arrival = arrivalAt(peer, world.peer(world.writerSlot), world.now / 1000);
     this.#open.set(requestId, { asked, token, done, peer, process: peer.process, askedAt: world.now, arrival });
+    if (isFinish(asked)) this.#finishClaims.asked(asked);
     world.after(PATIENCE_MICROS, () => this.#close(requestId, "silence"));
     if (!world.service.request(peer, requestId, asked, token.text)) this.#close(requestId, "unreachable");
   }
@@ -81,7 +84,10 @@ export class OpenRequests {
     // A liar may give any reason.
     if (ghost.lying > 0) return;
     assertLength(requestId, asked.call, answer);
-    if (answer._tag === "Rejected") clocks.assertNamed(requestId, answer.rejection.members);
+    if (answer._tag === "Rejected") {
+      clocks.assertNamed(requestId, answer.rejection.members);
+      if (isFinish(asked)) this.#finishClaims.refused(requestId, asked, answer.rejection.code);
+    }
     const writer = this.#world.peer(writerSlot);
     if (isCrowdable(plan.places)) assertFair(peer, requestId, answer, (each) => this.#open.get(each)?.token.claims.sub);
     // The writer may have forgotten, when it is asked again, what it refused once if that refusal was lost.

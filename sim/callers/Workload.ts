@@ -7,7 +7,15 @@ import type { Stream, Unit } from "../base/Choices.ts";
 import { guesses, ifMatchOf } from "../requests/IfMatch.ts";
 import { OpenRequests } from "./OpenRequests.ts";
 import { isDone, isOpen, nameOf, type Outcome, outcomeMarks } from "../requests/Outcome.ts";
-import { type Command, isReplacement, type Replacement, type TokenKind, tokenKinds } from "../requests/Commands.ts";
+import {
+  type Command,
+  type Form,
+  isReplacement,
+  type Replacement,
+  type TokenKind,
+  tokenKinds,
+  USUAL,
+} from "../requests/Commands.ts";
 import type { Asked } from "../requests/Asked.ts";
 import type { Deed } from "../models/Model.ts";
 import type { WorkloadPlan } from "../base/Plan.ts";
@@ -153,7 +161,11 @@ export class Workload {
     }
     if (answer._tag !== "Registered" && answer._tag !== "Replaced") return;
     const { ref, revision } = answer.approver;
-    if (isFinish(asked)) this.#enrollments.enrolled(asked);
+    if (isFinish(asked)) {
+      this.#enrollments.enrolled(asked);
+      // Its key signs, too: callers come back to it in the other format.
+      this.#subjects[this.#remembered++ % REMEMBERED] = this.#world.commands.command(asked.id, asked.key, asked.team);
+    }
     if (answer._tag === "Registered") this.#promised[this.#kept++ % REMEMBERED] = ref;
     this.#revisions.set(ref, revision);
   }
@@ -228,7 +240,11 @@ export class Workload {
   /** Answers options; in a race another caller does so at the same time, with another response. */
   #enroll(caller: Stream, unit: Unit): void {
     const respond = (): Finish | undefined =>
-      this.#enrollments.response(unit, () => this.#nextKey++, this.#any(unit, "known key", this.#subjects)?.key);
+      this.#enrollments.response(
+        unit,
+        () => this.#nextKey++,
+        (id) => this.#keyFor(unit, id),
+      );
     const finish = respond();
     if (finish === undefined) return this.#submit(caller, unit, this.#invitation(unit));
     const rival = unit.chance("races", 250) ? respond() : undefined;
@@ -237,16 +253,24 @@ export class Workload {
     this.#submit(caller, unit, finish);
   }
 
+  /** The number of a key that a caller registered: under this id, for a new version of it, or under any. */
+  #keyFor(unit: Unit, id: string): number | undefined {
+    const own = this.#subjects.find((each) => each.id === id);
+    return own !== undefined && unit.chance("of the same id", 500)
+      ? own.key
+      : this.#any(unit, "known key", this.#subjects)?.key;
+  }
+
   /** The registration to ask for; undefined where nothing new is to be registered any more. */
   #commandOf(unit: Unit, deed: string, known: Command | undefined, isFull: boolean): Command | undefined {
     if (known === undefined || deed === "register") return isFull ? undefined : this.freshCommand();
     if (deed === "register a version") return this.freshCommand(known.id);
     const { commands } = this.#world;
-    const format = this.#formatOf(unit);
-    if (deed === "claim") return commands.command(`${known.id}-too`, known.key, known.team, format);
+    const form = this.#formOf(unit);
+    if (deed === "claim") return commands.command(`${known.id}-too`, known.key, known.team, form);
     // An identical retry may carry other metadata; the first ones are kept (contract 4.1).
     const team = unit.chance("with other metadata", 300) ? "another-team" : known.team;
-    return team === known.team && format === 0 ? known : commands.command(known.id, known.key, team, format);
+    return team === known.team && form === USUAL ? known : commands.command(known.id, known.key, team, form);
   }
 
   /** The registration itself, or one with too long a body; plans without such bodies draw nothing. */
@@ -256,11 +280,16 @@ export class Workload {
     return this.#world.commands.tooLong(command);
   }
 
-  /** The format in which a key is submitted again; plans with only one draw nothing. */
-  #formatOf(unit: Unit): number {
-    if (this.#plan.otherFormats === 0 || !unit.chance("in another format", this.#plan.otherFormats)) return 0;
-    this.#world.marks.add("a key was submitted in another format");
-    return unit.between("format", 1, 1, MOST_FORMATS);
+  /** How a registration of a key that is known is written; plans with the usual form only draw nothing. */
+  #formOf(unit: Unit): Form {
+    if (this.#plan.otherFormats === 0 || !unit.chance("in another form", this.#plan.otherFormats)) return USUAL;
+    const form = unit.named("form", "format", ["format", "order", "algorithm"] as const, [3, 1, 2]);
+    this.#world.marks.add(`a known key came in another ${form}`);
+    return {
+      format: form === "format" ? unit.between("format", 1, 1, MOST_FORMATS) : 0,
+      isSorted: form === "order",
+      isTwin: form === "algorithm",
+    };
   }
 
   /** Replaces the metadata of an approver that a caller was promised; in a race another does so at the same time. */

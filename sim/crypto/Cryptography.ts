@@ -1,6 +1,7 @@
 /** What a world computes with: stand-ins, the product's own codec with stand-ins for signatures, or the real thing. */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { p256 } from "@noble/curves/nist.js";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
 import { type Ceremony, ceremonyWith } from "../../core/webauthn/Ceremony.ts";
@@ -51,6 +52,8 @@ export interface Cryptography {
   readonly newKeys: () => PeerKeys;
   /** The same number gives the same key, another number another key. */
   readonly sampleKey: (index: number) => SampleKey;
+  /** Another key whose normal form has the very bytes of this one, under another algorithm; undefined where none has. */
+  readonly twinOf: (index: number) => SampleKey | undefined;
   /** The name of the key that an authenticator has by this number. */
   readonly passkeyName: (index: number) => string;
   /** What the authenticator with a sample key answers to a challenge. */
@@ -69,23 +72,25 @@ export interface Cryptography {
  * same with a mark before it is another format of it.
  */
 const SIM_ALGORITHM = "P256";
+/** Another algorithm that takes the same bytes for a key. */
+const SIM_TWIN_ALGORITHM = "SECP256K1";
 const SIM_KEY_BYTES = 24;
 const SIM_MARK = 4;
 
-const simProvider: SignatureProvider = {
-  algorithm: SIM_ALGORITHM,
+const simProvider = (algorithm: string): SignatureProvider => ({
+  algorithm,
   normalize: (encoded) => {
     if (encoded.length === SIM_KEY_BYTES) return Either.right(encoded);
     return encoded.length === SIM_KEY_BYTES + 1 && encoded[0] === SIM_MARK
       ? Either.right(encoded.slice(1))
       : Either.left("A simulated key has 24 bytes.");
   },
-};
+});
 
 const simRespond = (challenged: Challenged): SampleResponse =>
   simResponse(challenged, Either.getOrThrow(Encoding.decodeBase64(simKey(challenged.key).submitted64)));
 
-const simProviders = new Map([[SIM_ALGORITHM, simProvider]]);
+const simProviders = new Map([SIM_ALGORITHM, SIM_TWIN_ALGORITHM].map((each) => [each, simProvider(each)]));
 
 const nameOf = (algorithm: string, index: number): string => `key ${index} of ${algorithm}`;
 
@@ -95,12 +100,13 @@ const passkeyName = (index: number): string => nameOf(SIM_ALGORITHM, index);
 /** Hexadecimal digits are Base64 characters too: 32 of them are 24 bytes. The other format is made on demand. */
 class SimKey implements SampleKey {
   readonly name: string;
-  readonly algorithm = SIM_ALGORITHM;
+  readonly algorithm: string;
   readonly submitted64: string;
   readonly normal64: string;
 
-  constructor(index: number) {
+  constructor(index: number, algorithm: string) {
     const text = index.toString(16).padStart(32, "0");
+    this.algorithm = algorithm;
     this.name = nameOf(this.algorithm, index);
     this.submitted64 = text;
     this.normal64 = text;
@@ -112,7 +118,9 @@ class SimKey implements SampleKey {
   }
 }
 
-const simKey = (index: number): SampleKey => new SimKey(index);
+const simKey = (index: number): SampleKey => new SimKey(index, SIM_ALGORITHM);
+
+const simTwin = (index: number): SampleKey => new SimKey(index, SIM_TWIN_ALGORITHM);
 
 /** Invitations begin with the mark that S29 looks for; the rest of their bytes are as they were derived. */
 const markingInvitations = (crypto: Crypto): Crypto => ({
@@ -134,6 +142,7 @@ const fastCryptography = (entropy: Prng): Cryptography => {
     ceremony: simCeremony,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: new Uint8Array(0) } }),
     sampleKey: simKey,
+    twinOf: simTwin,
     passkeyName,
     respond: simRespond,
     newDisk: (_keys, schedule, durable) => new SimDisk(schedule, durable),
@@ -185,6 +194,7 @@ const codecCryptography = (
     ceremony: simCeremony,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
     sampleKey: simKey,
+    twinOf: simTwin,
     passkeyName,
     respond: simRespond,
   };
@@ -240,6 +250,31 @@ const realKey = (index: number): SampleKey => {
   return made;
 };
 
+/** Half of the compressed points of P-256 are such points of secp256k1, too. */
+const makeRealTwin = (index: number): SampleKey | undefined => {
+  if (index % 2 === 0) return undefined;
+  const { normal64 } = realKey(index);
+  try {
+    const point = secp256k1.Point.fromBytes(Either.getOrThrow(Encoding.decodeBase64(normal64)));
+    const submitted64 = Encoding.encodeBase64(point.toBytes(false));
+    const algorithm = "SECP256K1";
+    return { name: nameOf(algorithm, index), algorithm, submitted64, otherwise64: [normal64], normal64 };
+  } catch {
+    return undefined;
+  }
+};
+
+const realTwins = new Map<number, SampleKey | undefined>();
+
+const realTwin = (index: number): SampleKey | undefined => {
+  if (!realTwins.has(index))
+    realTwins.set(
+      index,
+      unisolated(() => makeRealTwin(index)),
+    );
+  return realTwins.get(index);
+};
+
 const realPoints = new Map<number, Uint8Array>();
 
 /** The uncompressed point of the P-256 key that a number stands for. */
@@ -269,6 +304,7 @@ export const realCryptography = (
     ceremony: realCeremony,
     newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
     sampleKey: realKey,
+    twinOf: realTwin,
     passkeyName,
     respond: (challenged) => realResponse(challenged, realPoint(challenged.key)),
   };

@@ -56,7 +56,6 @@ export const enrollPasskey: Model<Finish> = {
     base: undefined,
     claims: keyName,
   }),
-  // The session does not compete for the key that is taken.
-  refusedAs: (code) => (code === "KEY_ALREADY_REGISTERED" ? "no" : refusedAs(code)),
+  refusedAs,
   changes: { ...ofApprover, event: "APPROVER_REGISTERED", askedOf: () => undefined },
 };

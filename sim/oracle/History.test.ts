@@ -161,6 +161,16 @@ describe("a history", () => {
       expect(end("again", 40, { _tag: "taken" })).toThrow(/H1.*belongs to id alice/u);
     });
 
+    it("a session is told that its key is taken, by nobody or by its own id", () => {
+      const session = (id: string, claims: string): Meaning => ({ ...register(id, "red"), key: "session", claims });
+      history.asked("finish", 20, session("alice", KEY));
+      expect(end("finish", 30, { _tag: "taken" })).toThrow(/H1: nobody else ever asked/u);
+      history.asked("of bob", 20, session("bob", KEY));
+      expect(end("of bob", 30, { _tag: "taken" })).not.toThrow();
+      history.asked("of another key", 20, session("bob", "another key"));
+      expect(end("of another key", 30, { _tag: "taken" })).toThrow(/H1: nobody else ever asked/u);
+    });
+
     it("two metadatas are told for one revision", () => {
       history.asked("retry", 12, register("alice", "blue"));
       history.read(1, 20, KEY, record("blue"));

@@ -105,8 +105,7 @@ export class History {
 
   /** A request is sent, `at` microseconds. */
   asked(name: OperationId, at: number, asked: Meaning): void {
-    const { kind, key, id, metadata, base } = asked;
-    const operation: Operation = { kind, key, id, metadata, base, name, askedAt: at, isNo: false };
+    const operation: Operation = { ...asked, name, askedAt: at, isNo: false };
     this.#open.set(name, operation);
     this.#recordOf(asked.key).operations.push(operation);
     if (asked.claims !== undefined) this.#recordOf(asked.claims).operations.push(operation);
@@ -126,7 +125,7 @@ export class History {
     if (ending._tag === "open") return;
     if (ending._tag === "done") return this.#assertDone(record, operation, at, ending.created, ending.seen);
     operation.isNo = true;
-    if (ending._tag === "taken") this.#assertTaken(record, operation);
+    if (ending._tag === "taken") this.#assertTaken(this.#recordOf(operation.claims ?? operation.key), operation);
     if (ending._tag === "stale") this.#assertStale(record, operation);
   }
 

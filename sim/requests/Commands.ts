@@ -31,6 +31,19 @@ export interface Command {
   readonly keyName: string;
 }
 
+/** How a registration is written, beside what it says. */
+export interface Form {
+  /** Which of the key's formats it is submitted in, from 0, modulo how many there are. */
+  readonly format: number;
+  /** Whether its metadata are in the order in which they are stored. */
+  readonly isSorted: boolean;
+  /** Whether the key's bytes are given as a key of another algorithm, which is another key; where there is one. */
+  readonly isTwin: boolean;
+}
+
+/** As callers write it at first. */
+export const USUAL: Form = { format: 0, isSorted: false, isTwin: false };
+
 /** A replacement of metadata as its caller means it. */
 export interface Replacement {
   readonly kind: "METADATA";
@@ -100,20 +113,16 @@ export class Commands {
     this.enrollment = new EnrollmentRequests(cryptography, bodyBytes);
   }
 
-  /**
-   * A registration of a sample key under an id; equal arguments give equal bytes.
-   *
-   * @param format which of the key's formats it is submitted in, from 0, modulo how many there are
-   */
-  command(id: string, key: number, team: string, format = 0): Command {
-    const name = `${id} ${key} ${team} ${format}`;
+  /** A registration of a sample key under an id; equal arguments give equal bytes. */
+  command(id: string, key: number, team: string, { format, isSorted, isTwin }: Form = USUAL): Command {
+    const name = `${id} ${key} ${team} ${format} ${isSorted} ${isTwin}`;
     const said = this.#byName.get(name);
     if (said !== undefined) return said;
-    const sample = this.#cryptography.sampleKey(key);
+    const sample = (isTwin ? this.#cryptography.twinOf(key) : undefined) ?? this.#cryptography.sampleKey(key);
     const { algorithm, normal64, name: keyName } = sample;
     const submitted64 = format === 0 ? sample.submitted64 : anotherFormat(sample, format);
     const rawBody = utf8Bytes(
-      `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":${labelsJson(team)}}`.padEnd(
+      `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":${labelsJson(team, isSorted)}}`.padEnd(
         this.#bodyBytes,
       ),
     );

@@ -148,6 +148,17 @@ export class EnrollmentRequests {
     return finish;
   }
 
+  /** The same response and invitation in other words: its members in another order, with white space between them. */
+  rewritten(finish: Finish): Finish {
+    const { invitation }: { readonly invitation: string } = JSON.parse(new TextDecoder().decode(finish.call.rawBody));
+    const members = Object.entries(JSON.parse(finish.response) as object).toReversed();
+    const body = { credential: Object.fromEntries(members), invitation };
+    const rawBody = utf8Bytes(JSON.stringify(body, undefined, 1).padEnd(this.#bodyBytes));
+    const other: Finish = { ...finish, call: { ...finish.call, rawBody } };
+    this.#byBody.set(this.#cryptography.crypto.sha256(rawBody), other);
+    return other;
+  }
+
   /** What holders call the key of a passkey with this descriptor. */
   keyOf(descriptor: string): string | undefined {
     return this.#keyNames.get(descriptor);

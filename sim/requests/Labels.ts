@@ -17,6 +17,6 @@ export const labelsOf = (team: string | undefined): ReadonlyArray<readonly [name
       ];
 };
 
-/** As a body has it, in the order in which nothing is stored. */
-export const labelsJson = (team: string | undefined): string =>
-  JSON.stringify(Object.fromEntries(labelsOf(team).toReversed()));
+/** As a body has it: in the order in which nothing is stored, or in the other. */
+export const labelsJson = (team: string | undefined, isSorted = false): string =>
+  JSON.stringify(Object.fromEntries(isSorted ? labelsOf(team) : labelsOf(team).toReversed()));
