@@ -6,6 +6,7 @@
 import { bodyBugs } from "./BodyBugs.ts";
 import { callerBugs } from "./CallerBugs.ts";
 import { clockBugs } from "./ClockBugs.ts";
+import { credulityBugs } from "./CredulityBugs.ts";
 import { damageBugs } from "./DamageBugs.ts";
 import { enrollmentBugs } from "./EnrollmentBugs.ts";
 import { gatewayBugs } from "./GatewayBugs.ts";
@@ -37,6 +38,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...bodyBugs,
   ...enrollmentBugs,
   ...operatorBugs,
+  ...credulityBugs,
 ];
 
 const STEPS = 1_200;

@@ -7,6 +7,7 @@ import type { Answer } from "../../core/Action.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { Message } from "../../core/Message.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { RowView, TableName, Write, WriteTo } from "../../core/Tables.ts";
 import type { Subject } from "../models/Subject.ts";
 import type { PageAsked, PageOutcome } from "../oracle/ListRequests.ts";
@@ -82,6 +83,8 @@ export interface Checker {
   readonly redelivered?: (peer: Watched, message: Message, transactions: number) => void;
   /** A message is about to be handled by a peer. */
   readonly delivered?: (peer: Watched, message: Message) => void;
+  /** An idle peer has handled a message: its state before, and in how many transactions. */
+  readonly handled?: (peer: Watched, from: PeerId, message: Message, before: PeerState, transactions: number) => void;
   /** An operator does something to a peer, or has been answered. */
   readonly operated?: (peer: Watched, act: OperatorAct, isAnswered: boolean) => void;
   readonly read?: (peer: Watched, read: ReadSeen) => void;

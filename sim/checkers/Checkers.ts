@@ -36,6 +36,7 @@ import { S31 } from "./S31.ts";
 import { S32 } from "./S32.ts";
 import { S34 } from "./S34.ts";
 import { S40 } from "./S40.ts";
+import { S41 } from "./S41.ts";
 import type { TableName, Write } from "../../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
@@ -78,6 +79,7 @@ const makers: ReadonlyArray<
   ["S32", S32],
   ["S34", S34],
   ["S40", S40],
+  ["S41", S41],
   ["L8", L8],
   ["L10", L10],
 ];

@@ -41,7 +41,11 @@ const signedAnew =
       const item = after as unknown as SettleItem;
       return { ...after, receipt: traitor.vouch(item.proposal) ?? item.receipt };
     }
-    return has(after, "call", "token", "attestation") ? { ...attested(traitor, after as unknown as Forward) } : after;
+    // With a token in hand it could ask for anything in its bearer's name: what no caller ever asked for stays unsigned.
+    const isSaid = before["call"] === after["call"] && before["token"] === after["token"];
+    return has(after, "call", "token", "attestation") && isSaid
+      ? { ...attested(traitor, after as unknown as Forward) }
+      : after;
   };
 
 /** With its own receipt for another proposal. */

@@ -109,10 +109,16 @@ const anyMoment = (choices: Choices): Nemesis => {
   return honestMoments[name]();
 };
 
+/** A member that may lie about anything comes as often as all others that lie. */
+const anyFaulty = (choices: Choices): ReadonlyArray<Nemesis> => {
+  if (happens(choices, "a faulty member", 200)) return [faulty(choices)];
+  return happens(choices, "a loose tongue", 150) ? [betray("loose tongue")] : [];
+};
+
 /** At most one member is faulty, which is what the protocol promises to stand. */
 const nemeses = (choices: Choices): ReadonlyArray<Nemesis> => [
   ...(happens(choices, "an older version", 40) ? [moments.olderVersion(choices, [1, 20])] : []),
-  ...(happens(choices, "a faulty member", 200) ? [faulty(choices)] : []),
+  ...anyFaulty(choices),
   ...(happens(choices, "a moment to strike at", 250) ? [anyMoment(choices)] : []),
 ];
 

@@ -39,6 +39,7 @@ export class Handovers {
   readonly #ground: Ground;
   readonly #ports: Ports;
   readonly #delivered;
+  readonly #handled;
   readonly #redelivered;
   /** By slot. */
   readonly #again = new Map<number, Again>();
@@ -47,6 +48,7 @@ export class Handovers {
     this.#ground = ground;
     this.#ports = ports;
     this.#delivered = ports.checkers.hooks("delivered");
+    this.#handled = ports.checkers.hooks("handled");
     this.#redelivered = ports.checkers.hooks("redelivered");
   }
 
@@ -64,11 +66,14 @@ export class Handovers {
     if (isLate(peer, handled)) chronicle.marks.add("a late certificate met a settlement");
     const tokens = tokensIn(handled, this.#ports.composition);
     const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => tokenKeys.judge(peer, token, true));
-    const event = delivery(from, handled, actors, versions);
+    const event = delivery(tampering.sender?.(peer, from, message) ?? from, handled, actors, versions);
     for (const hook of this.#delivered) hook(peer, message);
-    const { process } = peer;
+    const { process, transactions } = peer;
     const hindrances = isTwice ? peer.hindrances : 0;
+    const before = peer.isIdle ? peer.state : undefined;
     peer.dispatch(event);
+    if (before !== undefined && peer.process === process)
+      for (const hook of this.#handled) hook(peer, from, message, before, peer.transactions - transactions);
     if (isTwice)
       this.#again.set(peer.slot, { process, hindrances, taken: peer.taken, run: () => peer.dispatch(event), message });
     settle(peer);

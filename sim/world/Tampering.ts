@@ -39,6 +39,8 @@ export interface Tampering {
   readonly said?: (peer: SimPeer, message: Message) => Message;
   /** The message that a peer handles; the checkers see the real one. */
   readonly delivered?: (world: TamperedWorld, peer: SimPeer, message: Message, from: PeerId) => Message;
+  /** Whom a peer takes for the sender of a message. */
+  readonly sender?: (peer: SimPeer, from: PeerId, message: Message) => PeerId;
   /** A request as it enters through a peer. */
   readonly asked?: (peer: SimPeer, request: Asking) => Asking;
   /** What a peer believes of a token, of its own caller or in a message. */

@@ -65,12 +65,12 @@ export class TokenKeys {
     return this.#ports.tampering.judges?.(real) ?? real;
   }
 
-  /** S35: the writer reserves nothing anew while a member cannot judge it, and has not been able to for a while. */
+  /** S35: the writer reserves nothing anew while an honest member cannot judge it, and could not for a while. */
   assertJudges({ slot, state, honest }: SimPeer, writes: ReadonlyArray<Write>): void {
     if (this.gone.size === 0 || !honest || state?.cluster.membership?.writer !== slot) return;
     if (!writes.some(({ table, op }) => table === "preparations" && op === "insert")) return;
     for (const [member, since] of this.gone)
-      if (this.#ports.scheduler.now - since > NOTICED_MICROS)
+      if (!this.#ports.world.ghost.isLying(member) && this.#ports.scheduler.now - since > NOTICED_MICROS)
         throw new Violation(
           "S35",
           `peer ${member} has no keys of tokens since ${since} µs`,

@@ -1,0 +1,61 @@
+/**
+ * S41: a message that has to be refused has no effect. Whether it has to be is judged by what anybody can see: who may
+ * say such a thing, and whether the receiver has asked for it. What only signatures tell is left to S2, S3 and S31.
+ */
+import { isOfModule } from "../../core/protocol/Message.ts";
+import type { Message } from "../../core/Message.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { Checker } from "./Checker.ts";
+import { Violation } from "../base/Violation.ts";
+
+/** What only the writer says. */
+const ofWriter: ReadonlySet<string> = new Set(["Prepare", "Outcome", "Forwarded", "Session.Mirror"]);
+
+/** Why a member has nothing to do with a message; undefined where it may have. */
+const faultOf = (state: PeerState, self: PeerId, from: PeerId, message: Message): string | undefined => {
+  const { cluster, requests, rejoining } = state;
+  const writer = cluster.membership?.writer;
+  if (writer === undefined) return undefined;
+  if (ofWriter.has(message._tag) && from !== writer) return "only the writer says that";
+  if (isOfModule(message))
+    return message._tag === "Session.Votes" && self !== writer ? "it has asked for none" : undefined;
+  switch (message._tag) {
+    case "Forward":
+      if (self !== writer) return "it is not the writer";
+      return message.forward.entryPeer === from ? undefined : "the request came in elsewhere";
+    case "Outcome":
+    case "Forwarded":
+      return requests.awaited.has(message.requestId) ? undefined : "it waits for no such request";
+    case "StoredAnswer":
+      return requests.awaited.get(message.requestId)?.storedAt === undefined ? "it has not asked" : undefined;
+    case "SnapshotOffer":
+      if (rejoining.restored?.restoration.recoveryId !== message.recoveryId) return "it is for another restore";
+      return rejoining.recovery === undefined ? "it is being restored no more" : undefined;
+    default:
+      return undefined;
+  }
+};
+
+/** What a message may change that comes from a member, whatever it says: the time it was heard, the versions it speaks. */
+const slices = ["fitness", "rejoining", "signed", "registry", "undecided", "requests", "modules"] as const;
+
+/** Whether the end of any event may go on with something that waits at this peer. */
+const isWaiting = ({ requests: { queue, entering } }: PeerState): boolean => queue.length + entering.length > 0;
+
+export const S41 = (): Checker => ({
+  id: "S41",
+  handled: ({ slot, honest, state }, from, message, before, transactions) => {
+    const self = before.cluster.peer?.peerId;
+    if (!honest || self === undefined || isWaiting(before)) return;
+    const fault = faultOf(before, self, from, message);
+    if (fault === undefined) return;
+    const changed = slices.find((slice) => state?.[slice] !== before[slice]);
+    if (transactions === 0 && changed === undefined) return;
+    throw new Violation(
+      "S41",
+      `peer ${slot} had to refuse a ${message._tag} of peer ${from}: ${fault}`,
+      transactions > 0 ? `it wrote ${transactions} transaction(s)` : `it changed its ${changed}`,
+    );
+  },
+});
