@@ -2,7 +2,6 @@
  * S41: a message that has to be refused has no effect. Whether it has to be is judged by what anybody can see: who may
  * say such a thing, and whether the receiver has asked for it. What only signatures tell is left to S2, S3 and S31.
  */
-import { isOfModule } from "../../core/protocol/Message.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -18,9 +17,9 @@ const faultOf = (state: PeerState, self: PeerId, from: PeerId, message: Message)
   const writer = cluster.membership?.writer;
   if (writer === undefined) return undefined;
   if (ofWriter.has(message._tag) && from !== writer) return "only the writer says that";
-  if (isOfModule(message))
-    return message._tag === "Session.Votes" && self !== writer ? "it has asked for none" : undefined;
   switch (message._tag) {
+    case "Session.Votes":
+      return self === writer ? undefined : "it has asked for none";
     case "Forward":
       if (self !== writer) return "it is not the writer";
       return message.forward.entryPeer === from ? undefined : "the request came in elsewhere";
