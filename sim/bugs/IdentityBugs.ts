@@ -88,7 +88,7 @@ export const identityBugs: ReadonlyArray<PlantedBug> = [
     changes: "a response that is sent again is taken for another one",
     finds: "S30",
     orFinds: ["H1"],
-    schedule: "swarm",
+    schedule: "finish-race-two-peers",
     tampering: withCryptography((honest) => {
       let asked = 0;
       return {
