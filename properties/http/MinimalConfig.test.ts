@@ -91,7 +91,7 @@ it("is all that three peers need to found a cluster and register", async () => {
   expect(created.status).toBe(201);
   const { ref }: { readonly ref: string } = JSON.parse(created.text);
   for (const server of servers)
-    expect(await call(server, token, `/v1/custody/approvers/${encodeURIComponent(ref)}`)).toEqual({
+    expect(await call(server, token, `/v1/custody/approvers/${encodeURIComponent(ref)}`)).toMatchObject({
       status: 200,
       text: created.text,
       etag: '"1"',

@@ -20,7 +20,7 @@ it("leaves nothing behind where a first start fails", async () => {
   const { dataDir } = cluster.member(1);
   expect(readdirSync(dataDir)).toContain("custody.db");
   // Another folder, and the port of the peer that runs.
-  const taken = { CUSTODY_PEER_HTTP_PORT: String(cluster.member(2).peerPort) };
+  const taken = { CUSTODY_HTTP_PORT: new URL(cluster.server(2).url).port };
   const fresh = join(dirname(dataDir), "fresh");
   await expect(cluster.run(1, { ...taken, CUSTODY_PEER_DATA_DIR: fresh })).rejects.toThrow("is in use");
   expect(existsSync(fresh)).toBe(false);

@@ -46,7 +46,7 @@ it("refuses to start without a good file", async () => {
 it("starts while the issuer is away", async () => {
   const opened = Either.getOrThrow(await open({ url: "http://127.0.0.1:1/jwks" }));
   expect(await opened.verify(await signed())).toEqual(Either.left({ _tag: "Unavailable" }));
-  expect(reports.at(-2)).toMatch(/^auth\.jwks: gave no answer/);
+  expect(reports.at(-2)).toMatch(/^auth\.jwks: cannot be reached/);
   expect(reports.at(-1)).toMatch(/^auth\.jwks: and nothing is kept of it/);
   expect(opened.hasKeys()).toBe(false);
 });

@@ -20,14 +20,14 @@ describe("a command of the repository", () => {
       expect(status).toBe(2);
       expect(stdout).toBe("");
       expect(stderr).toContain(args[0]);
-      expect(stderr).toContain("--shrink SECONDS");
+      expect(stderr).toContain("--shrink EVENTS");
     },
   );
 
   it("shows its help and ends with 0", () => {
     const { status, stdout, stderr } = run("--help");
     expect([status, stderr]).toEqual([0, ""]);
-    expect(stdout).toContain("--shrink SECONDS");
+    expect(stdout).toContain("--shrink EVENTS");
   });
 });
 

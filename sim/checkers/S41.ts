@@ -2,6 +2,7 @@
  * S41: a message that has to be refused has no effect. Whether it has to be is judged by what anybody can see: who may
  * say such a thing, and whether the receiver has asked for it. What only signatures tell is left to S2, S3 and S31.
  */
+import { absurd } from "effect";
 import type { Message } from "../../core/Message.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -31,8 +32,25 @@ const faultOf = (state: PeerState, self: PeerId, from: PeerId, message: Message)
     case "SnapshotOffer":
       if (rejoining.restored?.restoration.recoveryId !== message.recoveryId) return "it is for another restore";
       return rejoining.recovery === undefined ? "it is being restored no more" : undefined;
-    default:
+    case "GenesisCard":
+    case "GenesisVote":
+    case "GenesisPinned":
+    case "GenesisRefused":
+    case "Ready":
+    case "ReadyProbe":
+    case "Prepare":
+    case "Votes":
+    case "Commit":
+    case "CommitAcks":
+    case "SettleQuery":
+    case "SettleAnswer":
+    case "AbortRequest":
+    case "SnapshotRequest":
+    case "StoredQuery":
+    case "Session.Mirror":
       return undefined;
+    default:
+      return absurd(message);
   }
 };
 
