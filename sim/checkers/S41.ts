@@ -4,6 +4,7 @@
  */
 import { absurd } from "effect";
 import type { Message } from "../../core/Message.ts";
+import { isOfModule } from "../../core/protocol/Message.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Checker } from "./Checker.ts";
@@ -18,9 +19,9 @@ const faultOf = (state: PeerState, self: PeerId, from: PeerId, message: Message)
   const writer = cluster.membership?.writer;
   if (writer === undefined) return undefined;
   if (ofWriter.has(message._tag) && from !== writer) return "only the writer says that";
+  if (message._tag === "Session.Votes") return self === writer ? undefined : "it has asked for none";
+  if (isOfModule(message)) return undefined;
   switch (message._tag) {
-    case "Session.Votes":
-      return self === writer ? undefined : "it has asked for none";
     case "Forward":
       if (self !== writer) return "it is not the writer";
       return message.forward.entryPeer === from ? undefined : "the request came in elsewhere";
@@ -47,7 +48,6 @@ const faultOf = (state: PeerState, self: PeerId, from: PeerId, message: Message)
     case "AbortRequest":
     case "SnapshotRequest":
     case "StoredQuery":
-    case "Session.Mirror":
       return undefined;
     default:
       return absurd(message);
