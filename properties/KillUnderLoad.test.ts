@@ -1,6 +1,6 @@
 /**
- * Three real peers under 64 concurrent registrations; each in turn is killed with SIGKILL and started again. Records
- * answered 201 or 200 are on all three, byte for byte, and nothing is on some only.
+ * Three real peers under 64 concurrent registrations; a member, then the writer, is killed with SIGKILL and started
+ * again. Records answered 201 or 200 are on all three, byte for byte, and nothing is on some only.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -70,7 +70,9 @@ const approversOf = async (peerId: number): Promise<ReadonlyMap<string, string>>
   return new Map([...approvers].map(([key, { row }]) => [key, Buffer.from(row).toString("hex")]));
 };
 
-for (const victim of [3, 2, 1])
+const VICTIMS = [3, 1];
+
+for (const victim of VICTIMS)
   it(
     `keeps every registration answered with success, and leaves nothing undecided, when peer ${victim} is killed under load`,
     async () => {
@@ -125,7 +127,7 @@ it(
     expect(second).toEqual(first);
     expect(third).toEqual(first);
     for (const ref of confirmed) expect(first.has(ref)).toBe(true);
-    expect(confirmed.length).toBeGreaterThan(3 * BEFORE_THE_KILL - 3 * CALLERS);
+    expect(confirmed.length).toBeGreaterThan(VICTIMS.length * (BEFORE_THE_KILL - CALLERS));
   },
   patience,
 );
