@@ -63,7 +63,7 @@ const borrowed = [
     "rows of the index are named by digests; lists themselves are judged by S40",
   ],
   ["protocol/Boot", "checkers/S13", "memory is held against what a restart finds"],
-  ["protocol/Message", "checkers/StatementsIn", "messages of modules have models of their own"],
+  ["protocol/Message", "checkers/(S41|StatementsIn)", "messages of modules have models of their own"],
   [
     "commands/enrollPasskey/SessionMessages",
     "checkers/StatementsIn",
