@@ -34,14 +34,20 @@ export interface PageWanted {
 /** Where the next page begins; undefined after the last one. */
 export type NextPage = string | undefined;
 
-/** Keys read at once: most pages need those that follow. */
-const BLOCK = 16;
-/** Work is counted in searches of the index; a row is read and verified in the time of so many. */
+/** Keys read at once at first: most pages need those that follow. */
+const SHORT_RUN = 16;
+/** Keys that the runs of a page's terms may hold together, where each needs no more than a short one. */
+const RUN_KEYS = 256;
+/** Keys after the first one of a run that cost as much as one search that each of them would take. */
+const KEYS_OF_A_SEARCH = 16;
+/** Work is counted in searches of the index, 25 µs each; so many keys are read in the time of one. */
+const KEYS_PER_WORK = 64;
+/** A row is read and verified in the time of so many searches. */
 const ROW_WORK = 8;
 /** Work of one slice, about a millisecond. */
 const SLICE_WORK = 64;
-/** Work of a page besides the rows on it: past it a page is short. Finding nothing takes as long as a usual page. */
-const SEARCH_WORK = 512;
+/** Work of a page besides the rows on it: past it a page is short. Finding nothing takes no longer than a usual page. */
+const SEARCH_WORK = 96;
 
 /** Comes after a ref and before all longer texts and other refs that do. */
 const AFTER = " ";
@@ -64,45 +70,60 @@ export const listRefusal = (state: PeerState): Rejection | undefined => {
   return isIndexed(state) ? undefined : unindexed;
 };
 
-/** Ascending refs under a prefix of a table's keys; asked for ever higher ones. */
+/**
+ * Ascending refs under a prefix of a table's keys; asked for ever higher ones. They are read in runs: twice as long as
+ * the one before where that was asked for many of its refs, half as long where most were passed over.
+ */
 class Refs {
   readonly #view: KeyView;
   readonly #table: TableName;
   readonly #prefix: string;
-  #block: ReadonlyArray<string> = [];
+  readonly #longest: number;
+  #length = SHORT_RUN;
+  #run: ReadonlyArray<string> = [];
   #at = 0;
+  #given = 0;
   #isLast = false;
-  searches = 0;
+  work = 0;
 
-  constructor(view: KeyView, table: TableName, prefix: string) {
+  constructor(view: KeyView, table: TableName, prefix: string, longest: number) {
     this.#view = view;
     this.#table = table;
     this.#prefix = prefix;
+    this.#longest = Math.max(Math.floor(longest), SHORT_RUN);
   }
 
   /** The first ref that is not below `from`. */
   seek(from: string): string | undefined {
-    while (this.#at < this.#block.length) {
-      const ref = this.#block[this.#at];
-      if (ref !== undefined && ref >= from) return ref;
-      this.#at += 1;
-    }
+    const lowest = this.#prefix + from;
+    for (let key = this.#run[this.#at]; key !== undefined; key = this.#run[(this.#at += 1)])
+      if (key >= lowest) return this.#refIn(key);
     if (this.#isLast) return undefined;
-    this.searches += 1;
-    const keys = this.#view.keys(this.#table, this.#prefix + from, BLOCK);
-    const own = keys.filter((key) => key.startsWith(this.#prefix));
-    this.#block = own.map((key) => key.slice(this.#prefix.length));
-    this.#isLast = own.length < BLOCK;
+    const isDense = this.#given * KEYS_OF_A_SEARCH > this.#length;
+    this.#length = isDense
+      ? Math.min(2 * this.#length, this.#longest)
+      : Math.max(Math.floor(this.#length / 2), SHORT_RUN);
+    this.work += 1 + this.#length / KEYS_PER_WORK;
+    this.#run = this.#view.keys(this.#table, lowest, this.#length);
     this.#at = 0;
-    return this.#block[0];
+    this.#given = 0;
+    this.#isLast = this.#run.length < this.#length;
+    return this.#refIn(this.#run[0]);
+  }
+
+  /** The ref in a key of the run; after the last one under the prefix there is none. */
+  #refIn(key: string | undefined): string | undefined {
+    if (key?.startsWith(this.#prefix) !== true) return undefined;
+    this.#given += 1;
+    return key.slice(this.#prefix.length);
   }
 }
 
 const refsOf = ({ view, crypto }: PagePorts, { type, metadata }: ApproverFilter): ReadonlyArray<Refs> => {
   const terms = [...(type === undefined ? [] : [typeTerm(type)]), ...metadata.map(metadataTerm)];
   return terms.length === 0
-    ? [new Refs(view, "approvers", "")]
-    : terms.map((term) => new Refs(view, "terms", termPrefix(crypto, term)));
+    ? [new Refs(view, "approvers", "", RUN_KEYS)]
+    : terms.map((term) => new Refs(view, "terms", termPrefix(crypto, term), RUN_KEYS / terms.length));
 };
 
 /**
@@ -128,7 +149,7 @@ export function* approverPage(
   let paused = 0;
   let slice: Array<ReadRecord> = [];
   for (let turn = 0; ; turn = (turn + 1) % lists.length) {
-    const work = lists.reduce((sum, { searches }) => sum + searches, rows * ROW_WORK);
+    const work = lists.reduce((sum, list) => sum + list.work, rows * ROW_WORK);
     const isLong = work - found * ROW_WORK >= SEARCH_WORK;
     if (work - paused >= SLICE_WORK) {
       paused = work;
