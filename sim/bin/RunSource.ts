@@ -7,7 +7,7 @@ import { Effect, Either, Option } from "effect";
 import { MOST_PEERS } from "../checkers/Ghost.ts";
 import { modes } from "../base/Plan.ts";
 import { plantedBugs } from "../bugs/PlantedBugs.ts";
-import { DEFAULT_SCHEDULE, scheduleNames } from "../schedules/Schedules.ts";
+import { scheduleNames } from "../schedules/Schedules.ts";
 import { parseSeeds } from "../hunting/Seeds.ts";
 import { tiers } from "../base/Tier.ts";
 import { type Tape, type TapeOptions, tapeOptions } from "../tape/Tape.ts";
@@ -39,7 +39,7 @@ export const bugOption = Options.choice(
 export const seedOptions = {
   schedule: Options.choice("schedule", scheduleNames).pipe(
     Options.withDescription(
-      `What goes wrong, and when; without it ${DEFAULT_SCHEDULE}. Of a seed only, like the next ones.`,
+      "What goes wrong, and when; without it drawn from the seed. Of a seed only, like the next ones.",
     ),
     Options.optional,
   ),

@@ -6,7 +6,7 @@ import { type HuntFile, optionsOf } from "../hunting/HuntFile.ts";
 import { type HuntOptions, isDefaultMix } from "../hunting/HuntOptions.ts";
 import { modes } from "../base/Plan.ts";
 import { calledAs, countLines, failureLines, type HuntReport, type RunReport, seedsText } from "../hunting/Report.ts";
-import { DEFAULT_SCHEDULE, scheduleNames } from "../schedules/Schedules.ts";
+import { scheduleNames } from "../schedules/Schedules.ts";
 import { type Coverage, coverageOf, ENOUGH_SEEDS, sometimes } from "../hunting/Sometimes.ts";
 import { parseDuration, parseSeeds, type SeedRange } from "../hunting/Seeds.ts";
 import { parseShard, shardOf } from "../hunting/Shard.ts";
@@ -41,7 +41,9 @@ const options = {
     Options.optional,
   ),
   schedule: Options.choice("schedule", scheduleNames).pipe(
-    Options.withDescription(`What goes wrong, and when; without it ${DEFAULT_SCHEDULE}, a mix drawn from the seed.`),
+    Options.withDescription(
+      "What goes wrong, and when; without it one of these, drawn from the seed: the default mix, two runs of five swarm, long ones seldom.",
+    ),
     Options.optional,
   ),
   peers: seedOptions.peers,

@@ -1,7 +1,7 @@
 /** The options that a hunt gives its runs. */
 import type { Mode } from "../base/Plan.ts";
 import type { Tier } from "../base/Tier.ts";
-import { DEFAULT_SCHEDULE, type ScheduleName } from "../schedules/Schedules.ts";
+import type { ScheduleName } from "../schedules/Schedules.ts";
 
 /** What every run of a hunt has in common. */
 export interface HuntOptions {
@@ -16,7 +16,7 @@ export interface HuntOptions {
 
 /** Whether no option keeps a hunt from any part of the default mix. */
 export const isDefaultMix = ({ schedule, peers, mode, steps, bug }: HuntOptions): boolean =>
-  (schedule ?? DEFAULT_SCHEDULE) === DEFAULT_SCHEDULE &&
+  schedule === undefined &&
   (mode ?? "within") === "within" &&
   peers === undefined &&
   steps === undefined &&

@@ -6,7 +6,8 @@ import { CALM_NETWORK, type Mode, type Plan, type WorkloadPlan } from "../base/P
 import type { RunOptions } from "./RunOptions.ts";
 import { tooMany } from "../schedules/PastBudget.ts";
 import { among, ANY_SIZE, CLUSTER, type Schedule } from "../schedules/Schedule.ts";
-import { DEFAULT_SCHEDULE, scheduleNamed } from "../schedules/Schedules.ts";
+import { scheduleOf } from "../schedules/Mix.ts";
+import { scheduleNamed } from "../schedules/Schedules.ts";
 import { type Tier, tierOf } from "../base/Tier.ts";
 import type { Nemesis } from "../world/World.ts";
 
@@ -73,7 +74,7 @@ export const planOf = (
   choices: Choices,
 ): { readonly plan: Plan; readonly nemeses: ReadonlyArray<Nemesis> } => {
   const { seed } = options;
-  const name = options.schedule ?? DEFAULT_SCHEDULE;
+  const name = scheduleOf(options);
   const mode = options.mode ?? "within";
   const schedule = scheduleNamed(name);
   const peers = options.peers ?? drawnPeers(choices, schedule, mode);

@@ -20,6 +20,7 @@ export const deadlineSchedules = {
   },
   // Issuers out of the members' reach for longer than any caller waits.
   "token-keys-gone": {
+    share: 50,
     sizes: CLUSTER,
     plan: () => ({
       faults: weights("token keys gone"),
@@ -30,6 +31,7 @@ export const deadlineSchedules = {
   },
   // Clocks that are set wrong by days for some seconds, everywhere and nowhere.
   "clocks-days-off": {
+    share: 50,
     plan: () => ({
       faults: weights("clock days off", "clock step beyond bounds", "crash", "seal"),
       faultMicros: 4_000_000,
@@ -47,6 +49,7 @@ export const deadlineSchedules = {
   },
   // All 256 places are taken by proposals that stay undecided until they have expired, and longer.
   "expiry-storm-256": {
+    share: 10,
     sizes: CLUSTER,
     plan: () => ({
       steps: STORM_STEPS,

@@ -17,6 +17,7 @@ export const diskSchedules = {
   },
   // The session of a finish is damaged at the entry peer, and is not repaired before the caller gives up.
   "damage-under-finish": {
+    share: 30,
     plan: () => ({
       faults: weights("repaired rows"),
       faultMicros: 6_000_000,
@@ -43,6 +44,7 @@ export const diskSchedules = {
   },
   // Peers go on to a version that makes an index of more approvers than it takes at once.
   "disks-before-the-index": {
+    share: 10,
     plan: () => ({
       steps: 5_000,
       faults: weights("crash", "crash, bytes visible", "power loss", "seal"),

@@ -42,6 +42,7 @@ export const enrollmentSchedules = {
   },
   // More attempts fail at one member than the others have room for.
   "session-storm": {
+    share: 15,
     sizes: CLUSTER,
     plan: () => ({
       steps: STORM_STEPS,

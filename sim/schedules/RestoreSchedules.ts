@@ -77,6 +77,7 @@ export const restoreSchedules = {
   },
   // More slots than fit a page of the registry that is taken over, and more approvers than are summed up at once.
   "restore-of-many": {
+    share: 20,
     sizes: CLUSTER,
     plan: (choices) => ({
       steps: 6_000,

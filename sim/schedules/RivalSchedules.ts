@@ -43,6 +43,7 @@ export const rivalSchedules = {
   },
   // Members now and then refuse proposals that others have joined.
   "retry-storm-refused": {
+    share: 40,
     plan: () => ({
       faults: weights("one-way cut", "token keys unavailable"),
       // With less, links are down all the time and nothing is proposed.
@@ -74,6 +75,7 @@ export const rivalSchedules = {
   },
   // In a crowd that is after few approvers, very many are refused while others wait for the one before them.
   "refused-behind-waiting": {
+    share: 15,
     sizes: CLUSTER,
     plan: (choices) => ({
       faults: weights("lossy link"),
@@ -86,6 +88,7 @@ export const rivalSchedules = {
   },
   // Nearly every body as long as one may be, so that few fit into a round, a message or a line, and some longer than that.
   "heavy-bodies": {
+    share: 15,
     plan: () => ({
       faults: weights(...BUSY_FAULTS, "lossy link", "duplicating network"),
       bodyBytes: Limits.requestBodyBytes,

@@ -17,7 +17,12 @@ export const ANY_SIZE: Sizes = { quiet: 3, drawn: [1, 2, 3, 3, 3, 5] };
 /** Sizes with somebody else to fail. */
 export const CLUSTER: Sizes = { quiet: 3, drawn: [3, 3, 5] };
 
+/** How often the default mix draws a schedule that says nothing of it. */
+export const USUAL_SHARE = 100;
+
 export interface Schedule {
+  /** How often the default mix draws it, beside the others; less than {@link USUAL_SHARE} where its runs are long. */
+  readonly share?: number;
   /** By default any. */
   readonly sizes?: Sizes;
   readonly plan: (choices: Choices) => Draft;

@@ -12,7 +12,7 @@ import { traitorSchedules } from "./TraitorSchedules.ts";
 
 const schedules = {
   swarm,
-  calm: { plan: () => ({}) },
+  calm: { share: 50, plan: () => ({}) },
   ...networkSchedules,
   ...processSchedules,
   ...diskSchedules,
@@ -25,7 +25,6 @@ const schedules = {
 
 export type ScheduleName = keyof typeof schedules;
 export const scheduleNames = Object.keys(schedules) as ReadonlyArray<ScheduleName>;
-export const DEFAULT_SCHEDULE: ScheduleName = "swarm";
 
 export const isSchedule = (name: string): name is ScheduleName => Object.hasOwn(schedules, name);
 

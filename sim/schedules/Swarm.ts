@@ -1,6 +1,6 @@
 /**
- * The default: a random subset of all faults with random weights, and at times a faulty member or a moment to strike
- * at. All this is drawn for every seed of a hunt, so a new fault changes what old seeds do.
+ * A random subset of all faults with random weights, and at times a faulty member or a moment to strike at: two runs
+ * of five in the default mix. All this is drawn for every seed of a hunt, so a new fault changes what old seeds do.
  */
 import { Limits } from "../../core/base/Limits.ts";
 import type { Choices } from "../base/Choices.ts";
@@ -122,4 +122,4 @@ const nemeses = (choices: Choices): ReadonlyArray<Nemesis> => [
   ...(happens(choices, "a moment to strike at", 250) ? [anyMoment(choices)] : []),
 ];
 
-export const swarm: Schedule = { plan, nemeses };
+export const swarm: Schedule = { share: 4_000, plan, nemeses };

@@ -7,7 +7,8 @@ import type { Mode, Plan } from "../base/Plan.ts";
 import { Choices } from "../base/Choices.ts";
 import { planOf } from "../run/Planning.ts";
 import type { RunOptions } from "../run/RunOptions.ts";
-import { DEFAULT_SCHEDULE, type ScheduleName } from "../schedules/Schedules.ts";
+import { scheduleOf } from "../schedules/Mix.ts";
+import type { ScheduleName } from "../schedules/Schedules.ts";
 import type { RunResult } from "../run/Simulation.ts";
 import type { Tier } from "../base/Tier.ts";
 
@@ -78,7 +79,8 @@ export const deviates = ({ draws }: RecordedUnit): boolean => draws.some(({ valu
 
 /** The options of a run, including those that the seed would draw. */
 export const tapeOptions = (options: RunOptions, bug?: string): TapeOptions => {
-  const { seed, schedule = DEFAULT_SCHEDULE } = options;
+  const { seed } = options;
+  const schedule = scheduleOf(options);
   const { peers, mode, steps, crypto, workload } = planOf(options, new Choices(seed)).plan;
   return { seed, schedule, peers, mode, steps, crypto, callers: workload.callers, bug };
 };
