@@ -1,0 +1,44 @@
+/** A process of the score: runs seeds of the default mix with one mutant at work, or with none. */
+import { Interruption } from "../../sim/run/Interruption.ts";
+import { runSeed } from "../../sim/run/Simulation.ts";
+import { backendOf } from "../../sim/bin/NativeBackend.ts";
+import type { Observed } from "../../sim/world/Observer.ts";
+import { silent } from "../../sim/world/Silent.ts";
+import { ENDLESS, type Ran, type Task, type Word } from "./Tasks.ts";
+import { takeReached } from "./Switch.ts";
+
+class TooLong extends Interruption {
+  override readonly name = "TooLong";
+}
+
+const run = ({ seed, mostEvents }: Task): Omit<Ran, "reached"> => {
+  let world: Observed | undefined;
+  const observer = {
+    ...silent,
+    began: (observed: Observed) => {
+      world = observed;
+    },
+    ticked: () => {
+      if (world !== undefined && world.events > mostEvents) throw new TooLong();
+    },
+  };
+  try {
+    const { events, violation } = runSeed({ seed }, { backend: backendOf(seed), observer });
+    return { seed, events, broke: violation?.id };
+  } catch (fault) {
+    if (!(fault instanceof TooLong)) throw fault;
+    return { seed, events: mostEvents, broke: ENDLESS };
+  }
+};
+
+const say = (word: Word): void => void process.send?.(word);
+
+process.once("message", (tasks: ReadonlyArray<Task>) => {
+  for (const task of tasks) {
+    const ran = { ...run(task), reached: takeReached() };
+    say({ ran });
+    if (ran.broke !== undefined) break;
+  }
+  process.disconnect();
+});
+say({ loaded: takeReached() });
