@@ -86,6 +86,11 @@ export const strength: Page<DeskWorld> = {
       as: withMore("--bug answer-early --shrink 1", "one bug, shrunk for a second"),
       prints: /answer-early/,
     },
+    {
+      of: "npm run sim:score",
+      as: withMore("-- --list --mutants 2", "two mutants, judged by no seed"),
+      prints: /--mutant [0-9a-f]{8}/,
+    },
   ],
 };
 
@@ -118,6 +123,7 @@ export const dependencies: Page<DeskWorld> = {
     { of: "npm run lock:complete", not: "sources" },
     { of: "npm run check:unused", not: "ci" },
     { of: "npm run mutate", not: "long" },
+    { of: "npm run sim:score", not: "long" },
   ],
 };
 
