@@ -39,8 +39,8 @@ export interface WorkloadPlan {
   readonly wrongResponses: number;
   /** Repetitions of the newest registration, which is mostly still under way. */
   readonly follow: number;
-  /** How many registrations in a thousand have a body that is longer than any may be. */
-  readonly tooLong: number;
+  /** How many requests in a thousand are at the edge of a rule, or beyond it (`sim/requests/Edges.ts`). */
+  readonly edges: number;
   /** How many requests in a thousand carry a token that is no good. */
   readonly badTokens: number;
   /** How many requests in a thousand carry a token that soon expires, and how soon at most; 2.5 s at least. */

@@ -23,7 +23,8 @@ const LONGEST_PART_MICROS = 20_000;
 const MOST_PAGES = 12;
 /** Events of the world for each page, so that a run does not spend its time on lists. */
 const EVENTS_PER_PAGE = 50;
-const LIMITS = [3, 1, 2, 5, 20, 50] as const;
+/** The greatest is that of contract 8. */
+const LIMITS = [3, 1, 2, 5, 20, 200] as const;
 /** Approvers and teams that a filter may name. */
 const IDS = 30;
 const TEAMS = 4;
@@ -69,7 +70,8 @@ const filterOf = (unit: Unit, name: FilterName): ApproverFilter => {
   return {
     id: parts.includes("id") ? `approver-${unit.between("id", 1, 1, IDS)}` : undefined,
     type: parts.includes("type") ? unit.named("type", "SIGNATURE", credentialTypes, [3, 1]) : undefined,
-    metadata: [...team, ...site],
+    metadata:
+      site.length > 0 && team.length > 0 && unit.chance("site first", 500) ? [...site, ...team] : [...team, ...site],
   };
 };
 

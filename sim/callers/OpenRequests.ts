@@ -5,7 +5,7 @@ import type { Token, TokenKind } from "../requests/Commands.ts";
 import { FinishClaims } from "../requests/FinishClaims.ts";
 import { isFinish } from "../requests/EnrollmentRequests.ts";
 import type { Asked } from "../requests/Asked.ts";
-import { assertLength } from "../requests/BodyLength.ts";
+import { assertValidity, markOfEdge } from "../requests/Validity.ts";
 import { type Arrival, arrivalAt, assertFair, assertNotForgotten, isCrowdable } from "../world/Crowd.ts";
 import { RefusedFinishes } from "../requests/RefusedFinishes.ts";
 import { assertDeserved } from "../requests/Refusal.ts";
@@ -72,9 +72,11 @@ export class OpenRequests {
       // A liar may do for its own callers what it likes; what others do for them is judged with them.
       if (!open.peer.isLying || !this.#world.tokenKeys.believed.has(open.token.text))
         this.#world.product.modelOf(open.asked).assertMeant(requestId, open.asked, open.token.kind, answer);
-      assertLength(requestId, open.asked.call, answer);
+      assertValidity(requestId, open.asked, answer);
       this.#succeeded(open.asked, answer);
     } else this.#refused(requestId, open, answer);
+    const mark = markOfEdge(open.asked, answer);
+    if (mark !== undefined) this.#world.marks.add(mark);
     this.#close(requestId, answer);
   }
 
@@ -83,7 +85,7 @@ export class OpenRequests {
     const { tokenKeys, ghost, clocks, now, plan, service, writerSlot } = this.#world;
     // A liar may give any reason.
     if (ghost.lying > 0) return;
-    assertLength(requestId, asked.call, answer);
+    assertValidity(requestId, asked, answer);
     if (answer._tag === "Rejected") {
       clocks.assertNamed(requestId, answer.rejection.members);
       if (isFinish(asked)) this.#finishClaims.refused(requestId, asked, answer.rejection.code);

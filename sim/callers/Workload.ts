@@ -23,6 +23,8 @@ import type { SimPeer } from "../world/SimPeer.ts";
 import { type Finish, type Invite, isFinish, isInvite } from "../requests/EnrollmentRequests.ts";
 import { Enrollments } from "./Enrollments.ts";
 import { Lister } from "./Lister.ts";
+import { labelsOf } from "../requests/Labels.ts";
+import { atEdge, edgeNames, edgeWeights } from "../requests/Edges.ts";
 import type { Success } from "../requests/Success.ts";
 import type { World } from "../world/World.ts";
 
@@ -208,11 +210,11 @@ export class Workload {
       return this.#replace(caller, unit, deed);
     const other = this.#others.get(deed);
     if (other !== undefined) return this.#doOther(caller, unit, other);
-    if (deed === "invite") return this.#submit(caller, unit, this.#invitation(unit));
+    if (deed === "invite") return this.#submit(caller, unit, this.#edged(unit, this.#invitation(unit)));
     if (deed === "finish") return this.#enroll(caller, unit);
     const known = deed === "register" ? undefined : this.#subject(unit, deed);
     const command = this.#commandOf(unit, deed, known, isFull);
-    if (command !== undefined) return this.#submit(caller, unit, this.#lengthened(unit, command));
+    if (command !== undefined) return this.#submit(caller, unit, this.#edged(unit, command));
     // It moves the run on all the same: otherwise a quiet run would go on thinking for an hour of virtual time.
     this.#world.chronicle.calls += 1;
     this.#think(caller);
@@ -250,7 +252,7 @@ export class Workload {
     const rival = unit.chance("races", 250) ? respond() : undefined;
     if (rival !== undefined)
       this.ask(this.#through(unit), rival, (outcome) => this.#world.marks.add(`holder, racing: ${nameOf(outcome)}`));
-    this.#submit(caller, unit, finish);
+    this.#submit(caller, unit, this.#edged(unit, finish));
   }
 
   /** The number of a key that a caller registered: under this id, for a new version of it, or under any. */
@@ -267,17 +269,17 @@ export class Workload {
     if (deed === "register a version") return this.freshCommand(known.id);
     const { commands } = this.#world;
     const form = this.#formOf(unit);
-    if (deed === "claim") return commands.command(`${known.id}-too`, known.key, known.team, form);
+    if (deed === "claim") return commands.command(`${known.id.slice(0, 100)}-too`, known.key, known.team, form);
     // An identical retry may carry other metadata; the first ones are kept (contract 4.1).
     const team = unit.chance("with other metadata", 300) ? "another-team" : known.team;
     return team === known.team && form === USUAL ? known : commands.command(known.id, known.key, team, form);
   }
 
-  /** The registration itself, or one with too long a body; plans without such bodies draw nothing. */
-  #lengthened(unit: Unit, command: Command): Command {
-    if (this.#plan.tooLong === 0 || !unit.chance("is too long", this.#plan.tooLong)) return command;
-    this.#world.marks.add("a body was longer than any may be");
-    return this.#world.commands.tooLong(command);
+  /** The request itself, or at the edge of a rule; plans without such requests draw nothing. */
+  #edged(unit: Unit, asked: Asked): Asked {
+    if (this.#plan.edges === 0 || !unit.chance("is at an edge", this.#plan.edges)) return asked;
+    const name = unit.named("edge", edgeNames[0] ?? "", edgeNames, edgeWeights);
+    return atEdge(this.#world.commands, asked, name) ?? asked;
   }
 
   /** How a registration of a key that is known is written; plans with the usual form only draw nothing. */
@@ -302,12 +304,14 @@ export class Workload {
       this.ask(this.#through(unit), this.#replacement(unit, ref, ifMatch), (outcome) =>
         this.#world.marks.add(outcomeMarks[nameOf(outcome)].racer),
       );
-    this.#submit(caller, unit, this.#replacement(unit, ref, ifMatch));
+    this.#submit(caller, unit, this.#edged(unit, this.#replacement(unit, ref, ifMatch)));
   }
 
   #replacement(unit: Unit, ref: string, ifMatch: string | undefined): Replacement {
     const team = unit.between("team", 1, NO_TEAM, TEAMS);
-    return this.#world.commands.replacement(ref, ifMatch, team === NO_TEAM ? undefined : `team-${team}`);
+    const name = team === NO_TEAM ? undefined : `team-${team}`;
+    const isSorted = labelsOf(name).length > 1 && unit.chance("in order", 500);
+    return this.#world.commands.replacement(ref, ifMatch, name, isSorted);
   }
 
   #lifeOf(unit: Unit, kind: TokenKind): number {

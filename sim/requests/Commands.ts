@@ -11,8 +11,9 @@ import { RecentMap } from "../../runtime/RecentMap.ts";
 import { TOKEN_MARK } from "../crypto/SecretMarks.ts";
 import type { Cryptography, SampleKey } from "../crypto/Cryptography.ts";
 import type { Asked, Meant, Permission } from "./Asked.ts";
+import { bodyOf } from "./Bodies.ts";
 import { labelsJson } from "./Labels.ts";
-import { EnrollmentRequests, type Finish, type Invite } from "./EnrollmentRequests.ts";
+import { EnrollmentRequests, type Finish, type Invite, isFinish, isInvite } from "./EnrollmentRequests.ts";
 import { metadataPath, REGISTER_PATH } from "./Paths.ts";
 
 /** A registration as its caller means it. */
@@ -55,6 +56,7 @@ export interface Replacement {
   readonly call: Call;
 }
 
+export const isCommand = (asked: Meant): asked is Command => asked.kind === "REGISTER";
 export const isReplacement = (asked: Meant): asked is Replacement => asked.kind === "METADATA";
 
 /** The first is the usual one. */
@@ -73,9 +75,6 @@ const REMEMBERED_TOKENS = 16_384;
 /** So do the requests; it takes more of them to forget one. */
 const REMEMBERED_REPLACEMENTS = 65_536;
 
-/** What JSON may end with. */
-const SPACE = 0x20;
-
 const anotherFormat = ({ otherwise64 }: SampleKey, format: number): string =>
   otherwise64[format % otherwise64.length] ?? otherwise64[0];
 
@@ -85,9 +84,6 @@ export const toRegister: Permissions = { needed: "service.approvers.register", o
 export const toReplace: Permissions = { needed: toRegister.other, other: toRegister.needed };
 
 export const AUDIENCE = "custody";
-
-/** Bytes a body may have, by the contract. */
-export const LONGEST_BODY = 256 * 1024;
 
 export class Commands {
   readonly #cryptography: Cryptography;
@@ -121,10 +117,9 @@ export class Commands {
     const sample = (isTwin ? this.#cryptography.twinOf(key) : undefined) ?? this.#cryptography.sampleKey(key);
     const { algorithm, normal64, name: keyName } = sample;
     const submitted64 = format === 0 ? sample.submitted64 : anotherFormat(sample, format);
-    const rawBody = utf8Bytes(
-      `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":${labelsJson(team, isSorted)}}`.padEnd(
-        this.#bodyBytes,
-      ),
+    const rawBody = bodyOf(
+      `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":${labelsJson(team, isSorted)}}`,
+      this.#bodyBytes,
     );
     const bodyDigest = this.#cryptography.crypto.sha256(rawBody);
     const descriptor = `{"algorithm":"${algorithm}","publicKey64":"${normal64}","type":"SIGNATURE","version":1}`;
@@ -136,13 +131,14 @@ export class Commands {
     return command;
   }
 
-  /** The same registration with a body longer than allowed; no peer may take it for that one. */
-  tooLong(command: Command): Command {
-    const { rawBody } = command.call;
-    const longer = new Uint8Array(LONGEST_BODY + 1).fill(SPACE);
-    longer.set(rawBody);
-    const bodyDigest = this.#cryptography.crypto.sha256(longer);
-    return { ...command, bodyDigest, call: { ...command.call, rawBody: longer } };
+  /** The same request in other bytes that mean the same. */
+  reworded(asked: Asked, rawBody: Uint8Array): Asked {
+    const bodyDigest = this.#cryptography.crypto.sha256(rawBody);
+    const same = { ...asked, call: { ...asked.call, rawBody } };
+    if (isCommand(same)) this.#byBody.set(bodyDigest, { ...same, bodyDigest });
+    else if (isReplacement(same)) this.#replacements.set(this.#nameOf(same.call.path, bodyDigest, same.ifMatch), same);
+    else if (isFinish(same) || isInvite(same)) this.enrollment.reworded(same, bodyDigest);
+    return same;
   }
 
   finishOf(bodyDigest: string): Finish | undefined {
@@ -162,8 +158,8 @@ export class Commands {
   }
 
   /** A replacement of an approver's metadata by those of a team, or by none; equal arguments give the very same request. */
-  replacement(ref: string, ifMatch: string | undefined, team: string | undefined): Replacement {
-    const rawBody = utf8Bytes(`{"metadata":${labelsJson(team)}}`);
+  replacement(ref: string, ifMatch: string | undefined, team: string | undefined, isSorted = false): Replacement {
+    const rawBody = utf8Bytes(`{"metadata":${labelsJson(team, isSorted)}}`);
     const path = metadataPath(ref);
     const name = this.#nameOf(path, this.#cryptography.crypto.sha256(rawBody), ifMatch);
     const said = this.#replacements.get(name);

@@ -2,12 +2,12 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
 import type { Offer } from "../../core/commands/enrollPasskey/Offer.ts";
-import { utf8Bytes } from "../../core/codec/Utf8.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import { RecentMap } from "../../runtime/RecentMap.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
 import { RP_ID, RP_ORIGIN } from "../crypto/SimRelyingParty.ts";
 import type { Meant } from "./Asked.ts";
+import { bodyOf } from "./Bodies.ts";
 import { labelsJson } from "./Labels.ts";
 import { FINISH_PATH, OPTIONS_PATH } from "./Paths.ts";
 
@@ -89,7 +89,7 @@ export class EnrollmentRequests {
   }
 
   invite(id: string, team: string): Invite {
-    const rawBody = utf8Bytes(`{"id":"${id}","metadata":${labelsJson(team)}}`.padEnd(this.#bodyBytes));
+    const rawBody = bodyOf(`{"id":"${id}","metadata":${labelsJson(team)}}`, this.#bodyBytes);
     const call = { method: "POST", path: OPTIONS_PATH, ifMatch: undefined, rawBody };
     const invite: Invite = { kind: "OPTIONS", id, team, call };
     this.#invites.set(this.#cryptography.crypto.sha256(rawBody), invite);
@@ -115,7 +115,7 @@ export class EnrollmentRequests {
     });
     const invitation =
       flaw === "registrationId" ? registrationId : flaw === "invitation" ? NO_INVITATION : offer.invitation;
-    const rawBody = utf8Bytes(`{"invitation":"${invitation}","credential":${response}}`.padEnd(this.#bodyBytes));
+    const rawBody = bodyOf(`{"invitation":"${invitation}","credential":${response}}`, this.#bodyBytes);
     const keyName = this.#cryptography.passkeyName(key);
     const finish: Finish = {
       kind: "FINISH",
@@ -153,10 +153,16 @@ export class EnrollmentRequests {
     const { invitation }: { readonly invitation: string } = JSON.parse(new TextDecoder().decode(finish.call.rawBody));
     const members = Object.entries(JSON.parse(finish.response) as object).toReversed();
     const body = { credential: Object.fromEntries(members), invitation };
-    const rawBody = utf8Bytes(JSON.stringify(body, undefined, 1).padEnd(this.#bodyBytes));
+    const rawBody = bodyOf(JSON.stringify(body, undefined, 1), this.#bodyBytes);
     const other: Finish = { ...finish, call: { ...finish.call, rawBody } };
-    this.#byBody.set(this.#cryptography.crypto.sha256(rawBody), other);
+    this.reworded(other, this.#cryptography.crypto.sha256(rawBody));
     return other;
+  }
+
+  /** Takes note of a request in other bytes. */
+  reworded(asked: Finish | Invite, bodyDigest: string): void {
+    if (isFinish(asked)) this.#byBody.set(bodyDigest, asked);
+    else this.#invites.set(bodyDigest, asked);
   }
 
   /** What holders call the key of a passkey with this descriptor. */

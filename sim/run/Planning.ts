@@ -31,7 +31,7 @@ const CALLERS: WorkloadPlan = {
   finish: 0,
   wrongResponses: 300,
   follow: 0,
-  tooLong: 0,
+  edges: 0,
   badTokens: 30,
   shortTokens: 30,
   mostTokenMillis: 20_000,

@@ -99,7 +99,7 @@ export const rivalSchedules = {
         conflict: 10,
         invite: 15,
         finish: 30,
-        tooLong: 60,
+        edges: 120,
         callers: 40,
         mostThinkMicros: 3_000,
         mostKeys: 120,

@@ -81,6 +81,7 @@ const plan = (choices: Choices): Draft => ({
     invite: among(choices, "invite", 0, 0, 0, 5, 20),
     finish: among(choices, "finish", 0, 0, 20, 40),
     otherFormats: among(choices, "otherFormats", 0, 0, 100, 400),
+    edges: among(choices, "edges", 0, 0, 0, 60, 200),
     follow: among(choices, "follow", 0, 0, 0, 10),
     badTokens: among(choices, "badTokens", 0, 0, 20, 200),
     shortTokens: among(choices, "shortTokens", 0, 0, 20, 300),
