@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Either } from "effect";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { maxKeySetBytes } from "./KeyDocument.ts";
 import { fileKeySource, urlKeySource } from "./KeySource.ts";
 
@@ -72,9 +72,29 @@ describe("urlKeySource", () => {
     expect(await fault("/keys", 50)).toMatch(/no answer within 50 ms/);
   });
 
+  it.each([
+    [200, /more than 262144 bytes/],
+    [302, /redirect/],
+    [404, /status 404/],
+  ])("hangs up on an answer of status %i without end", async (status, why) => {
+    let written = 0;
+    answer = (_request, response) => {
+      response.writeHead(status);
+      const pour = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(64 * 1024))) written += 1;
+      };
+      response.on("drain", pour);
+      pour();
+    };
+    expect(await fault()).toMatch(why);
+    const open = () => new Promise<number>((done) => server.getConnections((_none, count) => done(count)));
+    await vi.waitFor(async () => expect(await open()).toBe(0));
+    expect(written).toBeLessThan(1_000);
+  });
+
   it("says so when the connection breaks or cannot be made", async () => {
     answer = (request) => request.socket.destroy();
-    expect(await fault()).toMatch(/^cannot be reached \(UND_ERR_SOCKET\); check/);
+    expect(await fault()).toMatch(/^cannot be reached \(ECONNRESET\); check/);
     expect(Either.isLeft(await urlKeySource("http://127.0.0.1:1/")())).toBe(true);
   });
 });

@@ -1,6 +1,7 @@
 /** Where the bytes of a key set come from: a file, or a URL that is fetched with every bound there is. */
 import { Effect, Either } from "effect";
 import { readBoundedFile } from "../config/BoundedFile.ts";
+import { boundedCall, type NoAnswer } from "../net/BoundedCall.ts";
 import { maxKeySetBytes } from "./KeyDocument.ts";
 
 /** Reads the key set once. Left is "what is wrong; what to do". Never rejects. */
@@ -19,25 +20,10 @@ export const fileKeySource =
 
 const fetchMillis = 5000;
 
-const tooLong = `answered with more than ${maxKeySetBytes} bytes; publish fewer keys`;
-
-const boundedBody = async (response: Response): Promise<Either.Either<Uint8Array, string>> => {
-  if (response.body === null) return Either.right(new Uint8Array(0));
-  const chunks: Array<Uint8Array> = [];
-  let length = 0;
-  for await (const chunk of response.body) {
-    length += chunk.length;
-    // Leaving the loop cancels the rest of the body.
-    if (length > maxKeySetBytes) return Either.left(tooLong);
-    chunks.push(chunk);
-  }
-  return Either.right(Buffer.concat(chunks));
-};
-
-/** The code of what broke a fetch, such as ECONNREFUSED, in brackets. */
-const codeOf = (error: unknown): string => {
-  const code: unknown = error instanceof Error ? Reflect.get(Object(error.cause), "code") : undefined;
-  return typeof code === "string" && /^[A-Z][A-Z_]*$/.test(code) ? ` (${code})` : "";
+const reasonOf = (none: NoAnswer, millis: number): string => {
+  const code = none._tag === "Broken" && none.code !== undefined ? ` (${none.code})` : "";
+  const what = none._tag === "Late" ? `gave no answer within ${millis} ms` : `cannot be reached${code}`;
+  return `${what}; check the address, its certificate and the issuer`;
 };
 
 /**
@@ -49,25 +35,18 @@ const codeOf = (error: unknown): string => {
 export const urlKeySource =
   (url: string, timeoutMillis: number = fetchMillis): KeySource =>
   async () => {
-    try {
-      const response = await fetch(url, {
-        redirect: "manual",
-        signal: AbortSignal.timeout(timeoutMillis),
-        headers: { accept: "application/jwk-set+json, application/json", "accept-encoding": "identity" },
-      });
-      if (response.status === 200) return await boundedBody(response);
-      await response.body?.cancel();
-      const redirected = response.status >= 300 && response.status < 400;
-      return Either.left(
-        redirected
-          ? "answered with a redirect; configure the final URL"
-          : `answered with status ${response.status}; check the issuer`,
-      );
-    } catch (error) {
-      // The text of a failed fetch names hosts and addresses; its code does not.
-      const isLate = error instanceof Error && error.name === "TimeoutError";
-      return Either.left(
-        `${isLate ? `gave no answer within ${timeoutMillis} ms` : `cannot be reached${codeOf(error)}`}; check the address, its certificate and the issuer`,
-      );
-    }
+    const answered = await boundedCall({
+      url,
+      method: "GET",
+      headers: { accept: "application/jwk-set+json, application/json", "accept-encoding": "identity" },
+      timeoutMillis,
+      mostBytes: (status) => (status === 200 ? maxKeySetBytes : 0),
+    });
+    if (Either.isLeft(answered)) return Either.left(reasonOf(answered.left, timeoutMillis));
+    const { status, body, isCut } = answered.right;
+    if (status >= 300 && status < 400) return Either.left("answered with a redirect; configure the final URL");
+    if (status !== 200) return Either.left(`answered with status ${status}; check the issuer`);
+    return isCut
+      ? Either.left(`answered with more than ${maxKeySetBytes} bytes; publish fewer keys`)
+      : Either.right(body);
   };

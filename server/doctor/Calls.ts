@@ -1,8 +1,6 @@
 /** Plain GETs without a token, to find out what listens somewhere. */
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
-import type { SecureVersion } from "node:tls";
 import { Either } from "effect";
+import { type BoundedCall, boundedCall, type NoAnswer } from "../net/BoundedCall.ts";
 
 const MOST_BYTES = 16 * 1024;
 
@@ -13,17 +11,9 @@ export interface Reply {
   readonly date: number | undefined;
 }
 
-interface CallTls {
-  readonly cert?: Buffer;
-  readonly key?: Buffer;
-  readonly ca?: Buffer;
-  readonly rejectUnauthorized: boolean;
-  readonly minVersion?: SecureVersion;
-}
-
 /** Why there was no answer, and what to do about it. */
-const reasonOf = (error: NodeJS.ErrnoException): string => {
-  switch (error.code) {
+const reasonOf = (code: string | undefined): string => {
+  switch (code) {
     case "ECONNREFUSED":
       return "nothing listens there; start it, or correct the address";
     case "ENOTFOUND":
@@ -34,43 +24,27 @@ const reasonOf = (error: NodeJS.ErrnoException): string => {
     case "ERR_TLS_CERT_ALTNAME_INVALID":
       return "its certificate is for another address; have it issued for this one, or correct the address";
     default:
-      return `${error.code ?? "the connection broke"}; check the address, the firewall and the certificates of both`;
+      return `${code ?? "the connection broke"}; check the address, the firewall and the certificates of both`;
   }
 };
 
+const whyNot = (none: NoAnswer, timeoutMillis: number): string =>
+  none._tag === "Broken"
+    ? reasonOf(none.code)
+    : `no answer within ${timeoutMillis / 1000} s; check the address and the firewall`;
+
 /** The answer, of whatever status, or why there is none. Never rejects; a body beyond 16 KiB is cut. */
-export const get = (url: string, tls: CallTls, timeoutMillis: number): Promise<Either.Either<Reply, string>> =>
-  new Promise((resolve) => {
-    const send = url.startsWith("https:") ? httpsRequest : httpRequest;
-    const call = send(url, { ...tls, agent: false, signal: AbortSignal.timeout(timeoutMillis) }, (response) => {
-      let text = "";
-      response.setEncoding("utf8");
-      const date = Date.parse(response.headers.date ?? "");
-      const finish = (): void =>
-        resolve(
-          Either.right({
-            status: response.statusCode ?? 0,
-            text: text.slice(0, MOST_BYTES),
-            date: Number.isNaN(date) ? undefined : date,
-          }),
-        );
-      response.on("data", (chunk: string) => {
-        text += chunk;
-        if (text.length <= MOST_BYTES) return;
-        finish();
-        response.destroy();
-      });
-      response.on("end", finish);
-      response.on("error", finish);
-    });
-    call.on("error", (error: NodeJS.ErrnoException) =>
-      resolve(
-        Either.left(
-          error.name === "AbortError" || error.name === "TimeoutError"
-            ? `no answer within ${timeoutMillis / 1000} s; check the address and the firewall`
-            : reasonOf(error),
-        ),
-      ),
-    );
-    call.end();
+export const get = async (
+  url: string,
+  tls: NonNullable<BoundedCall["tls"]>,
+  timeoutMillis: number,
+): Promise<Either.Either<Reply, string>> => {
+  const answered = await boundedCall({ url, method: "GET", tls, timeoutMillis, mostBytes: () => MOST_BYTES });
+  return Either.mapBoth(answered, {
+    onLeft: (none) => whyNot(none, timeoutMillis),
+    onRight: ({ status, headers, body }) => {
+      const date = Date.parse(headers.date ?? "");
+      return { status, text: Buffer.from(body).toString("utf8"), date: Number.isNaN(date) ? undefined : date };
+    },
   });
+};
