@@ -38,8 +38,8 @@ export type NextPage = string | undefined;
 const SHORT_RUN = 16;
 /** Keys that the runs of a page's terms may hold together, where each needs no more than a short one. */
 const RUN_KEYS = 256;
-/** Keys after the first one of a run that cost as much as one search that each of them would take. */
-const KEYS_OF_A_SEARCH = 16;
+/** A run is worth another one of twice its length where more than one of so many of its keys was asked for. */
+const KEYS_FOR_ONE = 16;
 /** Work is counted in searches of the index, 25 µs each; so many keys are read in the time of one. */
 const KEYS_PER_WORK = 64;
 /** A row is read and verified in the time of so many searches. */
@@ -99,7 +99,7 @@ class Refs {
     for (let key = this.#run[this.#at]; key !== undefined; key = this.#run[(this.#at += 1)])
       if (key >= lowest) return this.#refIn(key);
     if (this.#isLast) return undefined;
-    const isDense = this.#given * KEYS_OF_A_SEARCH > this.#length;
+    const isDense = this.#given * KEYS_FOR_ONE > this.#length;
     this.#length = isDense
       ? Math.min(2 * this.#length, this.#longest)
       : Math.max(Math.floor(this.#length / 2), SHORT_RUN);

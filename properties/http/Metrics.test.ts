@@ -1,6 +1,8 @@
 /** The listener for metrics, and every metric on it. */
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -78,6 +80,37 @@ describe("the metrics of a peer", () => {
     expect(text).not.toContain("none@sha256");
     await fetch(`${cluster.server(2).url}/invented`, { method: "PROPFIND" });
     expect(await scrape(2)).toContain('{route="unknown",method="other",status="404"}');
+  });
+
+  it("have in that time what a request waited for its turn", async () => {
+    const waited = async () =>
+      valueOf(await scrape(3), 'custody_http_request_seconds_sum{route="unknown",method="GET",status="404"}') ?? 0;
+    const [connections, each] = [10, 8];
+    const { hostname, port } = new URL(cluster.server(3).url);
+    const sockets = Array.from({ length: connections }, () => connect(Number(port), hostname));
+    const ask = (count: number) =>
+      Promise.all(
+        sockets.map(async (socket) => {
+          socket.write("GET /invented HTTP/1.1\r\nhost: here\r\n\r\n".repeat(count));
+          for (let answers = ""; answers.split("HTTP/1.1 404").length <= count; )
+            answers += String((await once(socket, "data"))[0]);
+        }),
+      );
+    // The server knows every connection then.
+    await ask(1);
+    const before = await waited();
+    let isOver = false;
+    /** Makes every turn of the event loop take a hundredth of a second. */
+    const hold = (): void => {
+      for (const end = performance.now() + 10; performance.now() < end; ) continue;
+      if (!isOver) setImmediate(hold);
+    };
+    hold();
+    await ask(each);
+    isOver = true;
+    for (const socket of sockets) socket.destroy();
+    // Eight begin in each turn: of their own, all together take a few hundredths.
+    expect((await waited()) - before).toBeGreaterThan(1);
   });
 });
 

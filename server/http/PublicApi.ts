@@ -89,11 +89,13 @@ const roomFor = (
 const methodOf = ({ method = "" }: IncomingMessage): string =>
   ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"].includes(method) ? method : "other";
 
-/** Answers one request, and stops its handler when the caller goes away before that. */
+/**
+ * Answers one request, and stops its handler when the caller goes away before that. `arrivedAt` is when its header was
+ * there, in `elapsedMillis`: measured is what its caller waits, its turn included.
+ */
 export const publicApi =
   (ports: ApiPorts) =>
-  (request: IncomingMessage, response: ServerResponse): void => {
-    const startedAt = ports.elapsedMillis();
+  (request: IncomingMessage, response: ServerResponse, arrivedAt: number): void => {
     const requestId = requestIdOf(request.headers["x-request-id"]);
     let among: string | undefined;
     const named = (name: string): void => {
@@ -118,7 +120,7 @@ export const publicApi =
       const { status, type, headers, body, source, code } = writtenOf(answered, requestId, ports);
       if (isOver) return void source?.stream.destroy();
       const route = Either.isRight(matched) ? matched.right.endpoint.path : "unknown";
-      const elapsed = ports.elapsedMillis() - startedAt;
+      const elapsed = ports.elapsedMillis() - arrivedAt;
       const millis = Math.round(elapsed);
       const method = methodOf(request);
       ports.metrics.observeRequest(route, method, status, elapsed);

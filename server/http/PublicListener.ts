@@ -104,7 +104,8 @@ export const makePublicListener = (ports: ApiPorts, tls: ListenerTls | undefined
     response.on("close", () => {
       if (request.complete && busy.get(socket) === underWay) busy.delete(socket);
     });
-    if (hasHost(request)) turns.take(request, response, () => answer(request, response));
+    const arrivedAt = ports.elapsedMillis();
+    if (hasHost(request)) turns.take(request, response, () => answer(request, response, arrivedAt));
     else counted(refuse(request, response, wrongHost));
   });
   server.on("request", take);

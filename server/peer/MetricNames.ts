@@ -90,7 +90,7 @@ export const histograms = {
     buckets: [0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
   },
   custody_http_request_seconds: {
-    help: "Time from the header of a request to the public API to its answer, by route, method and status.",
+    help: "Time from the header of a request to the public API to its answer, its wait for a turn included, by route, method and status.",
     labels: ["route", "method", "status"],
     // From a read to the longest answer-timeout.
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
