@@ -129,9 +129,11 @@ export class BackupFaults {
   async #putBack(backup: AcceptedBackup): Promise<boolean> {
     const command = this.#restoring(backup);
     const how = await command.ended();
-    if (how === 0) return true;
-    const said = `custody restore ended with ${how}: ${command.stderr}`;
-    this.#broken(new Violation("RESTORE", `the disk of peer ${backup.slot} was destroyed`, said));
+    const isThere = existsSync(databaseFile(this.#cluster.dataOf(backup.slot)));
+    if (how === 0 && isThere) return true;
+    const said = how === 0 ? "0, and no database is there" : `${how}: ${command.stderr}`;
+    const destroyed = `the disk of peer ${backup.slot} was destroyed`;
+    this.#broken(new Violation("RESTORE", destroyed, `custody restore ended with ${said}`));
     return false;
   }
 
