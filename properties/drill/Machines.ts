@@ -8,6 +8,7 @@ import { decode } from "../../core/codec/CborReader.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import { rowCodec } from "../../core/Tables.ts";
 import { freePorts } from "../../server/dev/Ports.ts";
+import { boundedCall } from "../../server/net/BoundedCall.ts";
 import { readTables } from "../chaos/FinalStore.ts";
 import { agentFor, type Answered, call } from "../chaos/HttpCall.ts";
 import { openIssuer } from "../Issuer.ts";
@@ -26,6 +27,7 @@ interface Machine {
   readonly config: string;
   readonly dataDir: string;
   readonly url: string;
+  readonly peerUrl: string;
   /** Of what it runs or has run last. */
   process: Program | undefined;
   shares: ReadonlyArray<string>;
@@ -70,6 +72,7 @@ export class Machines {
     const ports = await Effect.runPromise(freePorts(2 * TOTAL));
     const httpPort = (id: number): number => ports[id - 1] ?? 0;
     const peerPort = (id: number): number => ports[TOTAL + id - 1] ?? 0;
+    const peerUrl = (id: number): string => `https://${HOST}:${peerPort(id)}`;
     const secret = await mustRun(["openssl", "rand", "-base64", "48"], { cwd: folder });
     const ids = Array.from({ length: TOTAL }, (_, index) => index + 1);
     const machines = ids.map((id): Machine => {
@@ -84,13 +87,12 @@ export class Machines {
       settings.peer.id = id;
       Object.assign(settings.http, { host: HOST, port: httpPort(id) });
       Object.assign(settings["peer-http"], { host: HOST, port: peerPort(id) });
-      settings.cluster.peers = ids.flatMap((other) =>
-        other === id ? [] : [{ id: other, url: `https://${HOST}:${peerPort(other)}` }],
-      );
+      settings.cluster.peers = ids.flatMap((other) => (other === id ? [] : [{ id: other, url: peerUrl(other) }]));
       const config = join(own, "peer.yaml");
       writeFileSync(config, stringify(settings), SECRET);
       const url = `https://${HOST}:${httpPort(id)}`;
-      return { id, folder: own, config, dataDir: join(own, "data"), url, process: undefined, shares: [] };
+      const dataDir = join(own, "data");
+      return { id, folder: own, config, dataDir, url, peerUrl: peerUrl(id), process: undefined, shares: [] };
     });
     return new Machines(folder, token, machines);
   }
@@ -168,6 +170,19 @@ export class Machines {
       if (JSON.parse(text).state === "UNSEALED") return;
     }
     throw new Failed(`peer ${id} is sealed after all of its shares`);
+  }
+
+  /** What becomes of a call to the peer API with the certificate of a machine, or with none. */
+  callPeerApi(id: number, certificateOf: number | undefined) {
+    const own = certificateOf === undefined ? undefined : join(this.of(certificateOf).folder, "tls/peer");
+    const shown = own === undefined ? {} : { cert: readFileSync(`${own}.pem`), key: readFileSync(`${own}.key`) };
+    return boundedCall({
+      url: `${this.of(id).peerUrl}/peer/v1/nothing`,
+      method: "GET",
+      tls: { ca: Buffer.from(this.ca), ...shown },
+      timeoutMillis: 10_000,
+      mostBytes: () => 0,
+    });
   }
 
   async ready(...ids: ReadonlyArray<number>): Promise<void> {

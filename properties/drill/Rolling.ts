@@ -1,6 +1,7 @@
 /** Peers stopped and started again one after the other while callers go on; nothing that was acknowledged is lost. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { Either } from "effect";
 import { versionOf } from "../../core/codec/CborReader.ts";
 import { NEWEST } from "../../core/codec/Versioned.ts";
 import { FAR, farProgram, NEXT, nextProgram } from "./LaterProgram.ts";
@@ -67,10 +68,24 @@ const assertSameRoots = (ends: Awaited<ReturnType<Machines["ends"]>>, say: Say):
   say(`${ends[0]?.approvers} approvers under one root`);
 };
 
+/** The peer API is for members: who trusts the authority and has no certificate of its own gets no answer. */
+const assertMembersOnly = async (machines: Machines, say: Say): Promise<void> => {
+  for (const id of machines.ids) {
+    const stranger = await machines.callPeerApi(id, undefined);
+    const isCutOff = Either.isLeft(stranger) && stranger.left._tag === "Broken";
+    must(isCutOff, `peer ${id} lets a caller without a certificate come to its peer API`);
+    const member = await machines.callPeerApi(id, (id % machines.ids.length) + 1);
+    const isAnswered = Either.isRight(member) && member.right.status === 404;
+    must(isAnswered, `peer ${id} does not answer a member at its peer API`);
+  }
+  say("the peer APIs answer members, and nobody without a certificate");
+};
+
 /** Every peer is restarted as it is. */
 export const rollingRestart = async (present: Installed, folder: string, say: Say): Promise<void> => {
   const machines = await Machines.prepare(folder, present.package, { limits: { "drain-delay": "1s" } });
   await machines.found(present);
+  await assertMembersOnly(machines, say);
   const load = new Load(machines, "restart");
   load.start();
   await roll(machines, load, present, { say, after: async () => undefined });
