@@ -100,7 +100,7 @@ describe("the metrics of a peer", () => {
     await ask(1);
     const before = await waited();
     let isOver = false;
-    /** Makes every turn of the event loop take a hundredth of a second. */
+    /** Makes each round of the event loop take a hundredth of a second. */
     const hold = (): void => {
       for (const end = performance.now() + 10; performance.now() < end; ) continue;
       if (!isOver) setImmediate(hold);
@@ -109,7 +109,7 @@ describe("the metrics of a peer", () => {
     await ask(each);
     isOver = true;
     for (const socket of sockets) socket.destroy();
-    // Eight begin in each turn: of their own, all together take a few hundredths.
+    // Eight begin in each round: of their own, all together take a few hundredths.
     expect((await waited()) - before).toBeGreaterThan(1);
   });
 });

@@ -260,6 +260,7 @@ export const operations: Page<W> = {
       after: ({ machines }) => machines.ready(...machines.ids),
     },
     { of: "custody rotate-integrity --url …", as: atPeer },
+    { of: "npm run drill", not: "ci" },
   ],
 };
 
