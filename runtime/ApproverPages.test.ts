@@ -1,3 +1,4 @@
+import { CAPACITIES } from "../core/base/Capacities.ts";
 import fc from "fast-check";
 import { Either } from "effect";
 import { expect, it } from "vitest";
@@ -45,7 +46,8 @@ const portsOf = (versions: ReadonlyArray<Rows["approvers"]>, state: () => PeerSt
     scan: () => expect.fail("no row is scanned"),
     keys: (table, from, limit) => (table === "terms" ? terms : refs).filter((key) => key >= from).slice(0, limit),
   };
-  const ports: PagePorts = { view, state, crypto, integrityLost: (where) => void lost.push(where) };
+  const settings = { capacities: CAPACITIES };
+  const ports: PagePorts = { view, state, crypto, settings, integrityLost: (where) => void lost.push(where) };
   return { ports, rows, lost };
 };
 

@@ -8,6 +8,7 @@ import { type ApproverFilter, isWanted, metadataTerm, termPrefix, typeTerm } fro
 import { isIndexed } from "../core/commands/approvers/ApproverIndex.ts";
 import { approverRef } from "../core/credential/ApproverRef.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
+import type { Settings } from "../core/protocol/Event.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
 import { type Rejection, rejection } from "../core/base/Rejection.ts";
 import type { RowView, TableName } from "../core/Tables.ts";
@@ -19,6 +20,7 @@ export interface PagePorts {
   /** The published state at the moment. */
   readonly state: () => PeerState;
   readonly crypto: Pick<Crypto, "sha256OfText" | "digest">;
+  readonly settings: Pick<Settings, "capacities">;
   /** Called where a stored row did not hold, so that the peer stops signing. */
   readonly integrityLost: (where: string) => void;
 }
@@ -34,20 +36,12 @@ export interface PageWanted {
 /** Where the next page begins; undefined after the last one. */
 export type NextPage = string | undefined;
 
-/** Keys read at once at first: most pages need those that follow. */
-const SHORT_RUN = 16;
-/** Keys that the runs of a page's terms may hold together, where each needs no more than a short one. */
-const RUN_KEYS = 256;
 /** A run is worth another one of twice its length where more than one of so many of its keys was asked for. */
 const KEYS_FOR_ONE = 16;
 /** Work is counted in searches of the index, 25 µs each; so many keys are read in the time of one. */
 const KEYS_PER_WORK = 64;
 /** A row is read and verified in the time of so many searches. */
 const ROW_WORK = 8;
-/** Work of one slice, about a millisecond. */
-const SLICE_WORK = 64;
-/** Work of a page besides the rows on it: past it a page is short. Finding nothing takes no longer than a usual page. */
-const SEARCH_WORK = 96;
 
 /** Comes after a ref and before all longer texts and other refs that do. */
 const AFTER = " ";
@@ -78,19 +72,23 @@ class Refs {
   readonly #view: KeyView;
   readonly #table: TableName;
   readonly #prefix: string;
+  readonly #shortest: number;
   readonly #longest: number;
-  #length = SHORT_RUN;
+  #length: number;
   #run: ReadonlyArray<string> = [];
   #at = 0;
   #given = 0;
   #isLast = false;
   work = 0;
 
-  constructor(view: KeyView, table: TableName, prefix: string, longest: number) {
+  constructor({ view, settings }: PagePorts, table: TableName, prefix: string, terms: number) {
+    const { listedKeys, listedRuns } = settings.capacities;
     this.#view = view;
     this.#table = table;
     this.#prefix = prefix;
-    this.#longest = Math.max(Math.floor(longest), SHORT_RUN);
+    this.#shortest = listedKeys;
+    this.#longest = Math.max(Math.floor(listedRuns / terms), listedKeys);
+    this.#length = listedKeys;
   }
 
   /** The first ref that is not below `from`. */
@@ -102,7 +100,7 @@ class Refs {
     const isDense = this.#given * KEYS_FOR_ONE > this.#length;
     this.#length = isDense
       ? Math.min(2 * this.#length, this.#longest)
-      : Math.max(Math.floor(this.#length / 2), SHORT_RUN);
+      : Math.max(Math.floor(this.#length / 2), this.#shortest);
     this.work += 1 + this.#length / KEYS_PER_WORK;
     this.#run = this.#view.keys(this.#table, lowest, this.#length);
     this.#at = 0;
@@ -119,11 +117,11 @@ class Refs {
   }
 }
 
-const refsOf = ({ view, crypto }: PagePorts, { type, metadata }: ApproverFilter): ReadonlyArray<Refs> => {
+const refsOf = (ports: PagePorts, { type, metadata }: ApproverFilter): ReadonlyArray<Refs> => {
   const terms = [...(type === undefined ? [] : [typeTerm(type)]), ...metadata.map(metadataTerm)];
   return terms.length === 0
-    ? [new Refs(view, "approvers", "", RUN_KEYS)]
-    : terms.map((term) => new Refs(view, "terms", termPrefix(crypto, term), RUN_KEYS / terms.length));
+    ? [new Refs(ports, "approvers", "", 1)]
+    : terms.map((term) => new Refs(ports, "terms", termPrefix(ports.crypto, term), terms.length));
 };
 
 /**
@@ -140,6 +138,7 @@ export function* approverPage(
   const first = listRefusal(ports.state());
   if (first !== undefined) return Either.left(first);
   const lists = refsOf(ports, filter);
+  const { listWork, searchWork } = ports.settings.capacities;
   const ofId = filter.id === undefined ? "" : approverRef(filter.id, "");
   let wanted = from > ofId ? from : ofId;
   let agreed = 0;
@@ -150,8 +149,8 @@ export function* approverPage(
   let slice: Array<ReadRecord> = [];
   for (let turn = 0; ; turn = (turn + 1) % lists.length) {
     const work = lists.reduce((sum, list) => sum + list.work, rows * ROW_WORK);
-    const isLong = work - found * ROW_WORK >= SEARCH_WORK;
-    if (work - paused >= SLICE_WORK) {
+    const isLong = work - found * ROW_WORK >= searchWork;
+    if (work - paused >= listWork) {
       paused = work;
       yield slice;
       slice = [];

@@ -4,6 +4,7 @@ import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import { boot } from "../core/protocol/Boot.ts";
 import { descriptorJson, refDigest } from "../core/credential/SignatureCredential.ts";
+import { CAPACITIES } from "../core/base/Capacities.ts";
 import type { Digest, PublicKey } from "../core/base/Digest.ts";
 import type { ActorCheck } from "../core/auth/ActorCheck.ts";
 import type { Settings } from "../core/protocol/Event.ts";
@@ -27,7 +28,7 @@ const settings: Settings = {
   bootstrapSecret: undefined,
   development: false,
   answerMillis: 10_000,
-  places: 1_024,
+  capacities: CAPACITIES,
   relyingParty: undefined,
 };
 

@@ -1,4 +1,4 @@
-/** Every bound of the service, once. Bytes are UTF-8 bytes, times are milliseconds. */
+/** Every bound of the service but its capacities (Capacities.ts), once. Bytes are UTF-8 bytes, times are milliseconds. */
 export const Limits = {
   /** Contract 2.1 and 8: characters of an approver id. */
   approverIdCharacters: 128,
@@ -30,8 +30,6 @@ export const Limits = {
    * with a vote of each, and for fields to come in later versions (Message.test.ts).
    */
   cborItems: 524_288,
-  /** Statements of others in one settlement answer; the rest goes into the next one. */
-  heldStatements: 4096,
   /** A request's id between peers; not the caller's X-Request-Id. */
   requestIdCharacters: 128,
   /** The largest public key of an installed algorithm is 2,592 bytes (ML-DSA-87); its DER form and some slack fit. */
@@ -40,50 +38,16 @@ export const Limits = {
   effectsBytes: 64 * 1024,
   /** The writer's answer to an exchange: a session, and an acknowledgement of each of 64 members. */
   exchangeBytes: 256 * 1024,
-  /** Contract 8: uncommitted preparations per peer. */
-  preparations: 256,
-  /** protocol.md 3.5: durable refusals a peer keeps before it refuses new preparations. */
-  refusals: 4096,
-  /** protocol.md 3.5: changes applied here and not known to be applied by all; beyond it nothing new is prepared. */
-  unacknowledged: 4096,
-  /** protocol.md 3.5: a slot this far above the highest decided one is an error. */
-  slotWindow: 256,
-  /** protocol.md 4h: proposals of one round. */
-  proposalsPerMessage: 64,
-  /** Requests waiting at the writer before it answers 503 at once. */
-  queuedCommands: 1024,
   /** Bytes of evidence waiting at the writer: eight of the largest `Prepare`s. */
   queuedBytes: 32 * 1024 * 1024,
-  /** Callers that wait to hear whether a change would be accepted. */
-  readinessWaiters: 256,
   /** Faults listed in one answer. */
   listedFaults: 64,
-  /** Contract 8: unfinished enrollment sessions of one registrar. */
-  sessionsPerRegistrar: 8,
-  /** Contract 8: unexpired enrollment sessions at the writer. */
-  sessions: 256,
-  /** Unexpired sessions that a member takes from the writer: the writer's own, and leftovers of its failed attempts. */
-  mirroredSessions: 1024,
-  /** Versions of one id that are searched for passkeys to exclude. */
-  excludedVersions: 1024,
-  /** Sessions that a member takes for one request: a writer that restarts in the middle of one makes another. */
-  sessionsOfRequest: 4,
-  /** Session rows a peer keeps, expired ones included; past that the oldest expired ones go before their hour is up. */
-  sessionRows: 4096,
   /** Contract 3.1: how long a session is remembered past its deadline. */
   sessionRetentionMillis: 3_600_000,
-  /** Refused responses of one session at one peer: so many at once, and one more after each of so many milliseconds. */
-  refusedFinishes: 16,
+  /** Of as many refused responses as a session may have at once, one comes back after so many milliseconds. */
   refusedFinishMillis: 10_000,
-  /** The same of one actor (iss and sub), whatever sessions they are for. */
-  refusedFinishesOfActor: 32,
+  /** The same of an actor. */
   refusedFinishOfActorMillis: 1_000,
-  /** Sessions and actors for which a peer counts refusals. */
-  refusedFinishNames: 2048,
-  /** Requests answered with a certain "no" that an entry peer remembers. */
-  denialsRemembered: 4096,
-  /** Answered options requests the writer can answer again. */
-  offersRemembered: 256,
   /** Claims that are stored with their bearer's acts. */
   subjectBytes: 1024,
   issuerBytes: 2048,

@@ -7,7 +7,6 @@
  * applies one. REFUSAL, PLEDGE and ABORT_ACK of all members together end the proposal.
  */
 import type { Digest } from "../base/Digest.ts";
-import { Limits } from "../base/Limits.ts";
 import type { Aborting, Preparation, RefusedProposal } from "./Undecided.ts";
 import { slotKey } from "./Tables.ts";
 import type { Draft } from "./SignedBatch.ts";
@@ -67,9 +66,11 @@ export const refusalOf = (
   const { epoch, seq } = proposal;
   // A recovering peer does not know yet how far the slots go, and binds none.
   const isRecovering = step.mode === "recovering";
-  if (seq < 1 || (!isRecovering && seq > step.state.undecided.decidedSeq + Limits.slotWindow)) return undefined;
+  if (seq < 1 || (!isRecovering && seq > step.state.undecided.decidedSeq + step.capacities.slotWindow))
+    return undefined;
   // Settlement goes on past the limit of new preparations, by as many refusals as there can be preparations.
-  if (step.state.undecided.refused.size + soFar.length >= Limits.refusals + Limits.preparations) return undefined;
+  if (step.state.undecided.refused.size + soFar.length >= step.capacities.refusals + step.capacities.preparations)
+    return undefined;
   const isTaken = soFar.some((each) => each.bindsSlot && each.proposal.seq === seq);
   const bindsSlot = !isRecovering && !isTaken && step.context.view.get("slots", slotKey(epoch, seq)) === undefined;
   return { id, proposal, writerReceipt: receipt, code, bindsSlot };
@@ -197,8 +198,9 @@ export const requestAborts = (step: Step, ids: ReadonlyArray<Digest>): void => {
 };
 
 const sendItems = (step: Step, items: ReadonlyArray<AbortItem>, to: ReadonlyArray<PeerId>): void => {
-  for (let from = 0; from < items.length; from += Limits.proposalsPerMessage)
-    step.sendAll({ _tag: "AbortRequest", items: items.slice(from, from + Limits.proposalsPerMessage) }, to);
+  const { proposalsPerMessage } = step.capacities;
+  for (let from = 0; from < items.length; from += proposalsPerMessage)
+    step.sendAll({ _tag: "AbortRequest", items: items.slice(from, from + proposalsPerMessage) }, to);
 };
 
 /** Abort votes that came as answers to this peer: it asks for missing votes and passes on complete sets. */

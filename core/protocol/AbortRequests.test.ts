@@ -7,7 +7,7 @@ import { refusedBy } from "../../properties/cluster/Refused.ts";
 import { declare, stateOf } from "../../properties/cluster/Restoring.ts";
 import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
-import { Limits } from "../base/Limits.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import { refusalOf, requestAborts, sendApplied } from "./Abort.ts";
 import { type Decision, decisionOf } from "./Decision.ts";
 import type { Message, MessageOf } from "../Message.ts";
@@ -36,17 +36,17 @@ describe("a refusal of what is unknown here", () => {
     refusalOf(step, id, { proposal: { ...proposal, seq }, receipt: writerReceipt }, "EXPIRED", soFar);
 
   it("is given where there can be slots: from the first to the end of the window", () => {
-    const seqs = [0, 1, Limits.slotWindow, Limits.slotWindow + 1];
+    const seqs = [0, 1, CAPACITIES.slotWindow, CAPACITIES.slotWindow + 1];
     expect(seqs.map((seq) => refusing(stepOfThree(), seq) !== undefined)).toEqual([false, true, true, false]);
   });
 
   it("is given past the window by who is recovering, and does not know how far the slots go", () => {
-    const seqs = [0, 1, Limits.slotWindow + 1];
+    const seqs = [0, 1, CAPACITIES.slotWindow + 1];
     expect(seqs.map((seq) => refusing(recovering(), seq) !== undefined)).toEqual([false, true, true]);
   });
 
   it("is given up to as many as all undecided slots may take, those of the same message among them", () => {
-    const most = Limits.refusals + Limits.preparations;
+    const most = CAPACITIES.refusals + CAPACITIES.preparations;
     const [refused] = stateOf(
       refusedBy(3, (_from, _to, { _tag }) => _tag === "AbortRequest"),
       3,
@@ -114,14 +114,14 @@ describe("who lacks votes for the end", () => {
   it("asks for no more at once than a message can carry", () => {
     const { cluster, preparation } = prepared();
     const step = openStep(cluster, 2);
-    const ids = Array.from({ length: Limits.proposalsPerMessage + 1 }, (_, index) => `${index}` as Digest);
+    const ids = Array.from({ length: CAPACITIES.proposalsPerMessage + 1 }, (_, index) => `${index}` as Digest);
     step.draft("undecided").preparations = new Map(ids.map((id) => [id, { ...preparation, id }]));
     requestAborts(step, ids);
     const { thenSend } = step.finish(() => undefined);
     const counts = thenSend.map((action) =>
       action._tag === "Send" && action.message._tag === "AbortRequest" ? action.message.items.length : 0,
     );
-    expect(counts).toEqual([Limits.proposalsPerMessage, 1, Limits.proposalsPerMessage, 1]);
+    expect(counts).toEqual([CAPACITIES.proposalsPerMessage, 1, CAPACITIES.proposalsPerMessage, 1]);
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Cluster, actor, Cluster as TestCluster, founded } from "../../properties/cluster/Cluster.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import type { ActorCheck } from "../auth/ActorCheck.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import { Limits } from "../base/Limits.ts";
 import { inTurn, makingRoom, noPace, paced, placesAt, type Share } from "./Admission.ts";
 
@@ -69,8 +70,6 @@ describe("those who wait", () => {
 });
 
 describe("the pace of a line", () => {
-  const settings = { places: 1_024 } as Parameters<typeof placesAt>[1];
-
   it("is what one took of late while others had to wait", () => {
     const busy = paced(noPace, 1_000, 10, true);
     expect(busy).toEqual({ millis: 0, busySince: 1_000 });
@@ -81,14 +80,14 @@ describe("the pace of a line", () => {
   });
 
   it("bounds the line to who is served within half of what a caller waits, and never below a round", () => {
-    const places = (millis: number): number => placesAt({ millis, busySince: undefined }, settings, 9_000);
+    const places = (millis: number): number => placesAt({ millis, busySince: undefined }, CAPACITIES, 9_000);
     expect([places(0), places(1), places(10), places(1_000)]).toEqual([1_024, 1_024, 450, 64]);
   });
 });
 
 describe("a cluster with sixteen places a peer", () => {
   const crowdedCluster = (): Cluster => {
-    const cluster = new TestCluster(3, () => ({ places: 16 }));
+    const cluster = new TestCluster(3, () => ({ capacities: { ...CAPACITIES, queuedCommands: 16 } }));
     cluster.pass(2_000);
     return cluster;
   };

@@ -2,25 +2,24 @@
  * Which requests are admitted, and which is served next, when more come than can be served. The newest is turned away
  * first, at once, and waiting places are shared by actors: an actor with a thousand requests delays only itself.
  */
-import type { Settings } from "./Event.ts";
-import { Limits } from "../base/Limits.ts";
+import type { Capacities } from "../base/Capacities.ts";
 import type { Actor } from "./Proposal.ts";
 
 /** The actor as places are shared: not the token, because anybody may have many tokens. */
 export const actorName = ({ iss, sub }: Pick<Actor, "iss" | "sub">): string => `${iss ?? ""}\n${sub}`;
 
 /** Requests of one entry peer that may be with the writer at once; the rest wait at the entry peer. */
-export const forwardsAtOnce = ({ places }: Settings): number => Math.max(1, places >> 3);
+export const forwardsAtOnce = ({ queuedCommands }: Capacities): number => Math.max(1, queuedCommands >> 3);
 
 /**
  * How many forwards may follow one that the writer has not acknowledged. Of each entry peer the writer remembers more
  * refusals than these and the requests it holds, so no request that it has not seen yet can pass for a duplicate of one
  * that it no longer remembers.
  */
-export const forwardsAhead = ({ places }: Settings): number => Math.max(1, places >> 1);
+export const forwardsAhead = ({ queuedCommands }: Capacities): number => Math.max(1, queuedCommands >> 1);
 
 /** Refusals of requests of one entry peer that the writer remembers. */
-export const refusalsRemembered = ({ places }: Settings): number => places;
+export const refusalsRemembered = ({ queuedCommands }: Capacities): number => queuedCommands;
 
 /** How fast a line moves: the recent time per request in milliseconds, and since when a request has been waiting. */
 export interface Pace {
@@ -44,9 +43,13 @@ export const paced = (pace: Pace, at: number, left: number, isBusy: boolean): Pa
 };
 
 /** Places in a line of this pace: a request that would wait longer than half of `patience` is not admitted. */
-export const placesAt = ({ millis }: Pace, { places }: Settings, patience: number): number => {
-  if (millis === 0) return places;
-  return Math.min(places, Math.max(Limits.proposalsPerMessage, Math.floor(patience / 2 / millis)));
+export const placesAt = (
+  { millis }: Pace,
+  { queuedCommands, proposalsPerMessage }: Capacities,
+  patience: number,
+): number => {
+  if (millis === 0) return queuedCommands;
+  return Math.min(queuedCommands, Math.max(proposalsPerMessage, Math.floor(patience / 2 / millis)));
 };
 
 /** What one waiting request takes up. */
@@ -61,7 +64,7 @@ export interface Room {
 }
 
 /** This many bytes weigh as much as one more request. */
-const PLACE_BYTES = Limits.queuedBytes / Limits.queuedCommands;
+const PLACE_BYTES = 32 * 1024;
 
 const NOBODY: ReadonlySet<number> = new Set();
 

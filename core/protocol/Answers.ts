@@ -126,7 +126,7 @@ const repeatsOf = ({ code }: Rejection): Repeats => (mayChange.has(code) ? "only
 const rememberTurnedAway = (step: Step, caller: Caller, rejection: Rejection): void => {
   const { entryPeer, requestId, arrival } = caller;
   const remembered = step.editTurnedAway(entryPeer);
-  if (remembered.size >= refusalsRemembered(step.context.settings) && !remembered.has(requestId))
+  if (remembered.size >= refusalsRemembered(step.capacities) && !remembered.has(requestId))
     for (const [oldest, turnedAway] of remembered) {
       remembered.delete(oldest);
       noteForgotten(step, { entryPeer, arrival: turnedAway.arrival });

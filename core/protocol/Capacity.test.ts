@@ -1,6 +1,7 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { actor, type Cluster, founded, whole } from "../../properties/cluster/Cluster.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import { Limits } from "../base/Limits.ts";
 import { REGISTER_PATH } from "../commands/registerKey/Registration.ts";
 
@@ -19,7 +20,7 @@ describe("uncommitted preparations", () => {
     cluster.judge = (peerId) => (peerId === 3 ? { _tag: "Refused", reason: "revoked" } : actor);
     cluster.tamper = (_from, _to, message) =>
       message._tag === "AbortRequest" || message._tag === "SettleAnswer" ? undefined : message;
-    const most = Limits.preparations;
+    const most = CAPACITIES.preparations;
     expect(most).toBe(256);
     for (let seed = 0; seed < most; seed += 1) cluster.register(1, `r${seed}`, `id-${seed}`, seed);
     cluster.pass(100);
@@ -76,7 +77,7 @@ describe("what the writer holds for callers", () => {
   it("is 1,024 requests, those among them that have joined another one", () => {
     const cluster = unacknowledged();
     ask(cluster, "creator", 1);
-    for (let index = 0; index < Limits.queuedCommands; index += 1) ask(cluster, `coalesced-${index}`, 1);
+    for (let index = 0; index < CAPACITIES.queuedCommands; index += 1) ask(cluster, `coalesced-${index}`, 1);
     expect([...cluster.answers.keys()].filter((each) => each.startsWith("coalesced"))).toEqual([]);
     ask(cluster, "one-more", 1);
     expect(isTurnedAway(cluster, "one-more")).toBe(true);

@@ -7,6 +7,7 @@ import { prepared } from "../../properties/cluster/Prepared.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import { Limits } from "../base/Limits.ts";
 import { enrollmentIn, enrollments, type OptionsRequest } from "../commands/enrollPasskey/EnrollmentState.ts";
 import type { Queued } from "./Requests.ts";
@@ -155,9 +156,9 @@ describe("the writer", () => {
       (count) => held({ queue: [empty], offers: [sized(offer, 0)], rounds: [{ coalesced: many(empty, count - 2) }] }),
     ],
   ])("holds 1,024 requests %s, and not one more", (_which, stepWith) => {
-    expect(Limits.queuedCommands).toBe(1_024);
-    expect(takes(stepWith(Limits.queuedCommands - 1))).toBe(true);
-    expect(takes(stepWith(Limits.queuedCommands))).toBe(false);
+    expect(CAPACITIES.queuedCommands).toBe(1_024);
+    expect(takes(stepWith(CAPACITIES.queuedCommands - 1))).toBe(true);
+    expect(takes(stepWith(CAPACITIES.queuedCommands))).toBe(false);
   });
 
   it.each<readonly [string, (bytes: number) => Step]>([
@@ -174,7 +175,7 @@ describe("the writer", () => {
 });
 
 describe("a round", () => {
-  const { cluster, queue, first } = waiting(Limits.proposalsPerMessage + 1);
+  const { cluster, queue, first } = waiting(CAPACITIES.proposalsPerMessage + 1);
   /** A step in which all members were found ready just now. */
   const ready = (waits: ReadonlyArray<Queued>): Step => {
     const step = openStep(cluster, 1);
@@ -213,9 +214,9 @@ describe("a round", () => {
       );
       return step;
     };
-    expect(begun(stepWith(Limits.preparations - 2))).toEqual([2, 0]);
-    expect(begun(stepWith(Limits.preparations - 1))).toEqual([1, 0]);
-    expect(begun(stepWith(Limits.preparations))).toEqual([0, 0]);
+    expect(begun(stepWith(CAPACITIES.preparations - 2))).toEqual([2, 0]);
+    expect(begun(stepWith(CAPACITIES.preparations - 1))).toEqual([1, 0]);
+    expect(begun(stepWith(CAPACITIES.preparations))).toEqual([0, 0]);
   });
 
   it("begins when the one before it has been collected", () => {

@@ -124,7 +124,7 @@ const makeRoom = (step: Step, arrival: Share): boolean => {
     requests: { pace, queue },
   } = step.state;
   const going = makingRoom(queue.map(shareOf), arrival, heldBesides(step), {
-    requests: placesAt(pace, step.context.settings, writerPatience(step)),
+    requests: placesAt(pace, step.capacities, writerPatience(step)),
     bytes: Math.max(0, Limits.queuedBytes - evidenceBytes(step)),
   });
   if (going === undefined) return false;
@@ -237,7 +237,7 @@ const dispose = (step: Step, queued: Queued, reserved: number): Disposal => {
           ? done(unavailable([stampedWrong(queued.forward.entryPeer)], intent.ref))
           : "wait";
       if (isOverdue(step)) return done(busy("Too many changes wait for a member's acknowledgement.", intent.ref));
-      return step.state.undecided.preparations.size + reserved >= Limits.preparations
+      return step.state.undecided.preparations.size + reserved >= step.capacities.preparations
         ? done(noCapacity([{ peerId: step.self, reason: NO_CAPACITY }]))
         : standing.effectsAt({ proposedAt: step.now, version: step.version });
     default:
@@ -279,13 +279,14 @@ const propose = (step: Step): void => {
     readonly queued: Queued;
   }> = [];
   const waiting: Array<Queued> = [];
+  const { proposalsPerMessage } = step.capacities;
   let roundBytes = 0;
   let isFull = false;
   let seq = step.state.undecided.highSeq;
   for (const queued of inTurn(step.state.requests.queue, actorOfQueued)) {
     const bytes = queued.forward.call.rawBody.length;
     // A body always fits into a `Prepare` of its own.
-    const fits = chosen.length < Limits.proposalsPerMessage && roundBytes + bytes <= Limits.evidenceBytesPerMessage;
+    const fits = chosen.length < proposalsPerMessage && roundBytes + bytes <= Limits.evidenceBytesPerMessage;
     if (!fits) isFull = true;
     const disposal = fits ? dispose(step, queued, chosen.length) : "wait";
     if (disposal === "wait") waiting.push(queued);

@@ -6,7 +6,7 @@ import { prepared } from "../../properties/cluster/Prepared.ts";
 import { register } from "../../properties/cluster/Restoring.ts";
 import { fires, heard, openStep, type WholeStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
-import { Limits } from "../base/Limits.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import type { Delivery } from "./Undecided.ts";
 import { numberKey, slotKey } from "./Tables.ts";
 import type { StepResult } from "../Action.ts";
@@ -122,12 +122,12 @@ describe("acknowledgements", () => {
   });
 
   it("that were owed while this peer was joining are signed together when it has joined, and go to all", () => {
-    const owed = Array.from({ length: 2 * Limits.preparations }, (_, at) => delivery(10 + at, [1]));
+    const owed = Array.from({ length: 2 * CAPACITIES.preparations }, (_, at) => delivery(10 + at, [1]));
     const step = delivering(2, delivery(seq, [2]), ...owed);
     acknowledgeLate(step);
     const taken = step.finish(nothing);
     const sizes = sent(taken).map((each) => [each.to, each._tag === "CommitAcks" ? each.statements.length : each._tag]);
-    expect(sizes).toEqual([1, 3, 4, 1, 3, 4].map((to) => [to, Limits.preparations]));
+    expect(sizes).toEqual([1, 3, 4, 1, 3, 4].map((to) => [to, CAPACITIES.preparations]));
     expect(taken.writes.filter(({ table }) => table === "slots")).toHaveLength(owed.length);
     expect([...taken.state.undecided.outbox.values()].every((each) => each.acks.has(2))).toBe(true);
   });
@@ -159,7 +159,7 @@ describe("what the writer says is acknowledged by all", () => {
 
   it("makes room for what waits for acknowledgements", () => {
     const step = delivering(1);
-    for (let seq = 1; seq <= Limits.unacknowledged; seq += 1)
+    for (let seq = 1; seq <= CAPACITIES.unacknowledged; seq += 1)
       step.edit("undecided", "outbox").set(seq, delivery(seq, []));
     expect(isOverdue(step)).toBe(true);
     step.draft("undecided").prunable = 1;
@@ -212,9 +212,9 @@ describe("an open delivery", () => {
   });
 
   it("is taken up at once where more are due than go into one message", () => {
-    const many = Array.from({ length: Limits.proposalsPerMessage + 1 }, (_, at) => bobs(10 + at, [2, 3, 4]));
+    const many = Array.from({ length: CAPACITIES.proposalsPerMessage + 1 }, (_, at) => bobs(10 + at, [2, 3, 4]));
     const taken = fired(...many);
-    expect(sent(taken)).toMatchObject([{ to: 1, certificates: { length: Limits.proposalsPerMessage } }]);
+    expect(sent(taken)).toMatchObject([{ to: 1, certificates: { length: CAPACITIES.proposalsPerMessage } }]);
     expect(timer(taken)).toEqual([{ _tag: "SetTimer", timer: "deliver", afterMillis: 1 }]);
   });
 
@@ -292,13 +292,13 @@ describe("proposals whose receipts are complete", () => {
   it("go in as many messages as they need", () => {
     const step = openStep(cluster, 1);
     step.edit("undecided", "preparations").clear();
-    const ids = Array.from({ length: 2 * Limits.proposalsPerMessage }, (_, at) => crypto.sha256OfText(`${at}`));
+    const ids = Array.from({ length: 2 * CAPACITIES.proposalsPerMessage }, (_, at) => crypto.sha256OfText(`${at}`));
     ids.forEach((each, at) => {
       const other = { ...altered(proposal, { ref: each, keyIdentity: each }), seq: 10 + at };
       step.edit("undecided", "preparations").set(each, { ...preparation, id: each, proposal: other, receipts: all });
     });
     expect(completed(step, ids).sendNow).toMatchObject(
-      [2, 3, 4, 2, 3, 4].map((to) => ({ to, message: { certificates: { length: Limits.proposalsPerMessage } } })),
+      [2, 3, 4, 2, 3, 4].map((to) => ({ to, message: { certificates: { length: CAPACITIES.proposalsPerMessage } } })),
     );
   });
 

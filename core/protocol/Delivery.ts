@@ -5,7 +5,6 @@
  */
 import type { Digest } from "../base/Digest.ts";
 import type { Delivery, Preparation } from "./Undecided.ts";
-import { Limits } from "../base/Limits.ts";
 import type { Step } from "./Step.ts";
 import { answerConfirmed } from "./Answers.ts";
 import { writeAudit } from "./Audit.ts";
@@ -30,8 +29,6 @@ import type { PeerId } from "./Topology.ts";
 
 const DELIVER_MILLIS = 1_000;
 const PRUNE_MILLIS = 50;
-/** Acknowledgements in one message. */
-const ACKS = Limits.preparations;
 
 interface Committed {
   readonly id: Digest;
@@ -52,8 +49,8 @@ export const stableSeq = ({ state }: Step): number => {
  * Whether the limit of applied and unacknowledged changes is reached: a member that withholds its acknowledgements must
  * not fill the memory of all others. Honest members stay far below, because nothing begins while one of them is away.
  */
-export const isOverdue = ({ state }: Step): boolean =>
-  state.undecided.outbox.size - state.undecided.prunable >= Limits.unacknowledged;
+export const isOverdue = ({ state, capacities }: Step): boolean =>
+  state.undecided.outbox.size - state.undecided.prunable >= capacities.unacknowledged;
 
 /** Commits those of the proposals whose receipts are complete, and delivers them to every other member. */
 export const commitCompleted = (step: Step, ids: Iterable<Digest>): void => {
@@ -71,8 +68,9 @@ export const commitCompleted = (step: Step, ids: Iterable<Digest>): void => {
   apply(step, completed, () => undefined);
   // Members flushed their receipts, this peer its own in the step that signed it: nothing here waits.
   const certificates = completed.map((each) => each.certificate);
-  for (let from = 0; from < certificates.length; from += Limits.proposalsPerMessage) {
-    const chunk = certificates.slice(from, from + Limits.proposalsPerMessage);
+  const { proposalsPerMessage } = step.capacities;
+  for (let from = 0; from < certificates.length; from += proposalsPerMessage) {
+    const chunk = certificates.slice(from, from + proposalsPerMessage);
     step.sendFlushed({ _tag: "Commit", certificates: chunk, acks: [], stableSeq: stable }, step.others);
   }
 };
@@ -118,8 +116,9 @@ export const acknowledgeLate = (step: Step): void => {
     step,
     late.map((each) => each.seq),
     (acks) => {
-      for (let from = 0; from < acks.length; from += ACKS) {
-        const statements = acks.slice(from, from + ACKS);
+      const { preparations: most } = step.capacities;
+      for (let from = 0; from < acks.length; from += most) {
+        const statements = acks.slice(from, from + most);
         step.sendAll({ _tag: "CommitAcks", statements });
       }
     },
@@ -230,7 +229,7 @@ const concludeDelivery = (step: Step, seq: number): void => {
 /** Delivers again, to members that have not acknowledged, what has waited for it long enough. */
 export const onDeliverTimer = (step: Step): void => {
   const open = [...step.state.undecided.outbox.values()].filter((each) => !each.isPrunable);
-  const due = open.filter((each) => each.dueAt <= step.elapsed).slice(0, Limits.proposalsPerMessage);
+  const due = open.filter((each) => each.dueAt <= step.elapsed).slice(0, step.capacities.proposalsPerMessage);
   for (const peerId of step.others) {
     const missing = due.filter((each) => !each.acks.has(peerId));
     const certificates = missing.flatMap((each) => step.context.view.get("certificates", each.id) ?? []);

@@ -3,6 +3,7 @@ import { altered } from "../../properties/cluster/AlteredEffects.ts";
 import { actor, type Cluster, codeOf, NOW, whole, founded } from "../../properties/cluster/Cluster.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import type { ActorCheck } from "../auth/ActorCheck.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Message } from "../Message.ts";
 
@@ -135,7 +136,7 @@ describe("a request through a peer that is not the writer", () => {
     cluster.register(3, "request", "alice", 7);
     cluster.pass(4_000);
     expect(cluster.answers.get("request")).toMatchObject({ rejection: { outcomeUnknown: false } });
-    for (let count = 0; count < Limits.queuedCommands; count += 1) {
+    for (let count = 0; count < CAPACITIES.queuedCommands; count += 1) {
       cluster.register(3, `other ${count}`, "bob", 8);
       if (count % 128 === 127) cluster.pass(Limits.probeWaitMillis + 100);
     }

@@ -92,7 +92,7 @@ const leaving = (step: Step, arrival: Share): ReadonlySet<number> | undefined =>
   } = step.state;
   const underWay = Array.from(awaited.values(), ({ actor, forward }) => shareOf({ actor, call: forward.call }));
   return makingRoom(entering.map(shareOf), arrival, underWay, {
-    requests: placesAt(pace, step.context.settings, entryPatience(step)),
+    requests: placesAt(pace, step.capacities, entryPatience(step)),
     bytes: Limits.queuedBytes,
   });
 };
@@ -118,11 +118,11 @@ const isCrowdedFor = (step: Step, check: ActorCheck, { rawBody }: Call): boolean
   check._tag === "Verified" && leaving(step, { actor: actorName(check.claims), bytes: rawBody.length }) === undefined;
 
 /** How many may be forwarded now; see {@link forwardsAhead}. */
-const mayForward = ({ state, context }: Step): number => {
-  const room = forwardsAtOnce(context.settings) - state.requests.awaited.size;
+const mayForward = ({ state, capacities }: Step): number => {
+  const room = forwardsAtOnce(capacities) - state.requests.awaited.size;
   for (const { acknowledged, denial, storedAt, serial } of state.requests.awaited.values())
     if (!acknowledged && denial === undefined && storedAt === undefined)
-      return Math.min(room, forwardsAhead(context.settings) - (state.requests.forwarded - serial));
+      return Math.min(room, forwardsAhead(capacities) - (state.requests.forwarded - serial));
   return room;
 };
 

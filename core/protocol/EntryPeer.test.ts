@@ -6,6 +6,7 @@ import { fires, heard, openStep, type WholeStep, wholeStep } from "../../propert
 import type { Answer } from "../Action.ts";
 import type { ActorCheck } from "../auth/ActorCheck.ts";
 import { installedProviders } from "../credential/SignatureProvider.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import { Limits } from "../base/Limits.ts";
 import type { StepResult } from "../Action.ts";
 import type { Awaited } from "./Requests.ts";
@@ -67,8 +68,8 @@ describe("a command", () => {
   });
 
   it.each<readonly [string, ReadonlyArray<Awaited>, boolean]>([
-    ["1,023 others", Array.from({ length: Limits.queuedCommands - 1 }, () => awaited), true],
-    ["1,024 others", Array.from({ length: Limits.queuedCommands }, () => awaited), false],
+    ["1,023 others", Array.from({ length: CAPACITIES.queuedCommands - 1 }, () => awaited), true],
+    ["1,024 others", Array.from({ length: CAPACITIES.queuedCommands }, () => awaited), false],
     [
       "bodies that leave just its own room",
       [1, Limits.queuedBytes - 1 - forward.call.rawBody.length].map(withBody),

@@ -4,6 +4,7 @@ import type { Ceremony } from "../webauthn/Ceremony.ts";
 import type { SignatureProvider } from "../credential/SignatureProvider.ts";
 import type { Crypto, Signer } from "../crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../base/Digest.ts";
+import type { Capacities } from "../base/Capacities.ts";
 import type { Commands } from "./Command.ts";
 import type { Call } from "./Forward.ts";
 import type { Message } from "./Message.ts";
@@ -93,8 +94,8 @@ export interface Settings {
   readonly bootstrapSecret: Uint8Array | undefined;
   readonly development: boolean;
   readonly answerMillis: number;
-  /** Requests that may wait at this peer; equal on every peer, as duplicate suppression follows from it. */
-  readonly places: number;
+  /** Equal on every peer: what others may send and expect follows from them. */
+  readonly capacities: Capacities;
   /** The relying party of enrolled passkeys; undefined while enrollment is disabled. */
   readonly relyingParty: RelyingParty | undefined;
 }

@@ -4,7 +4,7 @@ import { announcedBy } from "../../properties/cluster/Forging.ts";
 import { prepared } from "../../properties/cluster/Prepared.ts";
 import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
-import { Limits } from "../base/Limits.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import type { Inquiry, Recovery } from "./RecoveryState.ts";
 import type { RefusedProposal } from "./Undecided.ts";
 import type { Step } from "./Step.ts";
@@ -59,10 +59,13 @@ describe("an incarnation that was made to refuse", () => {
     ["4,096 altogether is not", 0, 4_096, true],
   ])("%s one that an honest writer may have had", (_what, writersOwn, refusals, misled) => {
     const recovery = { ...freshRecovery("the test"), writersOwn };
-    expect(isMisled(changed(openStep(three, 2).state, { recovery, refused: refused(refusals) }))).toBe(misled);
-    expect(isMisled(changed(openStep(three, 2).state, { recovery: undefined, refused: refused(refusals) }))).toBe(
-      false,
-    );
+    const { state, capacities } = openStep(three, 2);
+    const after = (fields: object) => ({
+      capacities,
+      state: changed(state, { ...fields, refused: refused(refusals) }),
+    });
+    expect(isMisled(after({ recovery }))).toBe(misled);
+    expect(isMisled(after({ recovery: undefined }))).toBe(false);
   });
 });
 
@@ -84,12 +87,12 @@ describe("before a restored member refuses a proposal", () => {
   });
 
   it("it asks about no more than a writer can have open", () => {
-    const step = recovering({ inquiries: numbered(Limits.preparations - 1) });
+    const step = recovering({ inquiries: numbered(CAPACITIES.preparations - 1) });
     inquire(step, [
       [idOf(1_000), item],
       [idOf(1_001), item],
     ]);
-    expect(step.state.rejoining.recovery?.inquiries.size).toBe(Limits.preparations);
+    expect(step.state.rejoining.recovery?.inquiries.size).toBe(CAPACITIES.preparations);
     expect(sent(step)[0]).toEqual([1, question(1)]);
   });
 
@@ -107,14 +110,14 @@ describe("before a restored member refuses a proposal", () => {
   });
 
   it("it asks again who has not answered, about a message's worth at a time", () => {
-    const inquiries = numbered(Limits.proposalsPerMessage + 1);
+    const inquiries = numbered(CAPACITIES.proposalsPerMessage + 1);
     inquiries.set(idOf(0), open({ silent: new Set([3]) }));
     inquiries.set(idOf(1), open({ silent: new Set([3]) }));
     const step = recovering({ inquiries });
     inquireAgain(step, { ...freshRecovery("the test"), inquiries });
     expect(sent(step)).toEqual([
-      [1, question(Limits.proposalsPerMessage - 1)],
-      [3, question(Limits.proposalsPerMessage)],
+      [1, question(CAPACITIES.proposalsPerMessage - 1)],
+      [3, question(CAPACITIES.proposalsPerMessage)],
     ]);
     const answered = recovering();
     inquireAgain(answered, freshRecovery("the test"));

@@ -5,23 +5,24 @@
  * this peer's new incarnation on record, and from then on nothing of the old one frees it.
  */
 import type { Digest } from "../base/Digest.ts";
-import { Limits } from "../base/Limits.ts";
 import type { Inquiry, Recovery } from "./RecoveryState.ts";
 import type { PeerState } from "./PeerState.ts";
 import type { Step } from "./Step.ts";
 import type { MessageOf, SettleItem } from "./Message.ts";
 import type { PeerId } from "./Topology.ts";
 
+type Held = Pick<PeerState, "rejoining" | "undecided">;
+
 /**
  * Whether this incarnation was made to refuse more proposals that only the writer has prepared than an honest writer
  * can have open, or over several processes so many that it could never be ready as a member. Some were a lie, and
  * nobody can tell which; the recovery may be waiting for one that is not refused yet.
  */
-export const isMisled = ({
-  rejoining: { recovery },
-  undecided: { refused },
-}: Pick<PeerState, "rejoining" | "undecided">): boolean =>
-  recovery !== undefined && (recovery.writersOwn > Limits.preparations || refused.size >= Limits.refusals);
+export const isMisled = ({ state, capacities }: Pick<Step, "capacities"> & { readonly state: Held }): boolean => {
+  const { recovery } = state.rejoining;
+  const isFull = state.undecided.refused.size >= capacities.refusals;
+  return recovery !== undefined && (recovery.writersOwn > capacities.preparations || isFull);
+};
 
 const askAbout = (step: Step, items: ReadonlyArray<SettleItem>, to: ReadonlyArray<PeerId>): void => {
   const {
@@ -43,7 +44,7 @@ export const inquire = (step: Step, asked: Iterable<readonly [Digest, SettleItem
   const inquiries = new Map(recovery.inquiries);
   const fresh: Array<SettleItem> = [];
   for (const [id, { proposal, receipt }] of asked) {
-    if (inquiries.has(id) || refused.has(id) || inquiries.size >= Limits.preparations) continue;
+    if (inquiries.has(id) || refused.has(id) || inquiries.size >= step.capacities.preparations) continue;
     const item = { proposal, receipt };
     inquiries.set(id, { item, silent: new Set(step.others), isOpen: false, isShared: step.isWriter });
     fresh.push(item);
@@ -56,7 +57,7 @@ export const inquire = (step: Step, asked: Iterable<readonly [Digest, SettleItem
 export const inquireAgain = (step: Step, { inquiries }: Recovery): void => {
   const open = [...inquiries.values()];
   for (const peerId of step.others) {
-    const unanswered = open.filter(({ silent }) => silent.has(peerId)).slice(0, Limits.proposalsPerMessage);
+    const unanswered = open.filter(({ silent }) => silent.has(peerId)).slice(0, step.capacities.proposalsPerMessage);
     askAbout(
       step,
       unanswered.map(({ item }) => item),
@@ -99,7 +100,7 @@ export const unappliedAt = (
     else inquiries.set(id, { ...inquiry, silent, isOpen, isShared });
     if (state === "APPLIED" || silent.size > 0 || !isOpen) continue;
     if (!isShared) writersOwn += 1;
-    if (isShared || writersOwn <= Limits.preparations) unapplied.push([id, inquiry.item]);
+    if (isShared || writersOwn <= step.capacities.preparations) unapplied.push([id, inquiry.item]);
   }
   step.draft("rejoining").recovery = { ...recovery, inquiries, writersOwn };
   return unapplied;

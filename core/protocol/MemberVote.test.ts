@@ -8,6 +8,7 @@ import { comeBackOn, copyOf, declare, stateOf } from "../../properties/cluster/R
 import { commands } from "../commands/Commands.ts";
 import type { Digest } from "../base/Digest.ts";
 import type { ActorCheck } from "../auth/ActorCheck.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import { Limits } from "../base/Limits.ts";
 import { slotKey } from "./Tables.ts";
 import type { Message, MessageOf } from "../Message.ts";
@@ -248,7 +249,7 @@ describe("what this member has already", () => {
     const { cluster, message } = keptFromTwo(founded(), registerTwo);
     const [preparation] = stateOf(cluster, 1).undecided.preparations.values();
     if (preparation === undefined) throw new Error("the writer has prepared");
-    put(stateOf(cluster, 2).undecided.preparations, times(Limits.preparations - 1, preparation));
+    put(stateOf(cluster, 2).undecided.preparations, times(CAPACITIES.preparations - 1, preparation));
     expect(answersOf(cluster, message)).toEqual(["RECEIPT, REFUSAL PREPARATION_CAPACITY"]);
   });
 
@@ -263,7 +264,7 @@ describe("what this member has already", () => {
       preparedAt: 0,
       askedAt: 0,
     };
-    put(stateOf(cluster, 2).undecided.refused, times(Limits.refusals - 1, refused));
+    put(stateOf(cluster, 2).undecided.refused, times(CAPACITIES.refusals - 1, refused));
     const actors: ReadonlyArray<ActorCheck> = message.items.map(() => ({ _tag: "Refused", reason: "it was revoked" }));
     expect(answersOf(cluster, message, { actors })).toEqual(["REFUSAL UNAUTHENTICATED"]);
     expect(answersOf(cluster, changed(cluster, item, { seq: 9 }), { actors })).toEqual([]);

@@ -8,6 +8,7 @@ import { CborSource } from "../codec/CborSource.ts";
 import { encode } from "../codec/CborWriter.ts";
 import { NEWEST } from "../codec/Versioned.ts";
 import type { Digest } from "../base/Digest.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import { Limits } from "../base/Limits.ts";
 import { type Message, messageCodec } from "../Message.ts";
 import { type AbortItem } from "./Message.ts";
@@ -34,10 +35,10 @@ const proposal: Proposal = {
   incarnations: each(Limits.members, () => 1_800_000_000_000),
 };
 const certificate = { proposal, receipts: ofMembers };
-const batch = <A>(item: A): ReadonlyArray<A> => each(Limits.proposalsPerMessage, () => item);
+const batch = <A>(item: A): ReadonlyArray<A> => each(CAPACITIES.proposalsPerMessage, () => item);
 const item: AbortItem = { proposal, receipt: statement, votes: ofMembers };
 const held = each(2 * Limits.members, () => statement);
-const fullAnswers = each(Limits.heldStatements / held.length, () => ({
+const fullAnswers = each(CAPACITIES.heldStatements / held.length, () => ({
   proposalId: digest,
   state: "PLEDGED" as const,
   held,
@@ -59,8 +60,8 @@ it.each<Message>([
     own: {
       recoveryId: digest,
       incarnations: ofMembers.map((_, index) => index),
-      refused: each(Limits.preparations + Limits.refusals, () => digest),
-      strays: each(Limits.refusals, () => digest),
+      refused: each(CAPACITIES.preparations + CAPACITIES.refusals, () => digest),
+      strays: each(CAPACITIES.refusals, () => digest),
     },
   },
   {

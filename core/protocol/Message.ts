@@ -19,6 +19,7 @@ import {
   type Variant,
 } from "../codec/Codec.ts";
 import { writtenIn } from "../codec/Versioned.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import { Limits } from "../base/Limits.ts";
 import { rejectionCodes } from "../base/Rejection.ts";
 import { certificateCodec } from "./Certificate.ts";
@@ -32,7 +33,7 @@ import { snapshotItemCodec } from "./Snapshot.ts";
 import { signedHeaderCodec, signedStatementCodec } from "./Statement.ts";
 import { pinnedCodec } from "./Topology.ts";
 
-const statements = list(signedStatementCodec, Limits.preparations * 2);
+const statements = list(signedStatementCodec, CAPACITIES.preparations * 2);
 
 /**
  * What a peer remembers of another: its incarnation with the announcement that raised it, and the header of the newest
@@ -117,7 +118,7 @@ const abortItemCodec = record({
 });
 export type AbortItem = TypeOf<typeof abortItemCodec>;
 
-export const batch = <A>(codec: Parameters<typeof list<A>>[0]) => list(codec, Limits.proposalsPerMessage);
+export const batch = <A>(codec: Parameters<typeof list<A>>[0]) => list(codec, CAPACITIES.proposalsPerMessage);
 
 export const protocolMessages = {
   /** The MAC is absent where the sender has no secret: then only a founded peer can answer it. */
@@ -182,8 +183,8 @@ export const protocolMessages = {
         /** The incarnations of all members, in member order, at the end of its last recovery. */
         incarnations: list(uint, Limits.members),
         /** With the first page: its refusals in this incarnation, and its aborts without a slot to show for them. */
-        refused: list(digest, Limits.preparations + Limits.refusals),
-        strays: list(digest, Limits.refusals),
+        refused: list(digest, CAPACITIES.preparations + CAPACITIES.refusals),
+        strays: list(digest, CAPACITIES.refusals),
       }),
     ),
   }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { founded } from "../../properties/cluster/Cluster.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { openStep, wholeStep } from "../../properties/cluster/OpenStep.ts";
-import { Limits } from "../base/Limits.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import { rejection } from "../base/Rejection.ts";
 import { hasDenied, hasSignedFor, noteAborted, noteApplied, denyOwn } from "./OwnRequest.ts";
 import type { Proposal } from "./Proposal.ts";
@@ -39,7 +39,7 @@ describe("a request", () => {
 });
 
 describe("a certain no", () => {
-  const LIMIT = Limits.denialsRemembered;
+  const LIMIT = CAPACITIES.denialsRemembered;
   const turnedAway = (count: number, elapsed = 0, state = openStep(cluster, 2).state) => {
     const step = wholeStep(state, openStep(cluster, 2, undefined, elapsed).context);
     for (let at = 0; at < count; at++)

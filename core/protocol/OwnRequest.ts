@@ -58,7 +58,7 @@ const DENIED_MILLIS = 2 * Limits.proposalMillis;
 /** Remembers a denial; false where an earlier one would be forgotten too early. */
 const noteDenied = (step: Step, requestId: string): boolean => {
   const [oldest] = step.state.requests.denied;
-  const isFull = step.state.requests.denied.size >= Limits.denialsRemembered;
+  const isFull = step.state.requests.denied.size >= step.capacities.denialsRemembered;
   if (isFull && oldest !== undefined && step.elapsed - oldest[1] < DENIED_MILLIS) return false;
   const known = step.edit("requests", "denied");
   if (isFull && oldest !== undefined) known.delete(oldest[0]);

@@ -6,6 +6,7 @@ import { receiptOfWriter } from "../../properties/cluster/Forging.ts";
 import type { Approver } from "../commands/approvers/Approver.ts";
 import { replaceMetadataEffects } from "../commands/replaceMetadata/ReplaceMetadata.ts";
 import type { Digest } from "../base/Digest.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import { Limits } from "../base/Limits.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import type { Proposal } from "./Proposal.ts";
@@ -143,7 +144,7 @@ describe("a member's vote", () => {
     ["another epoch", proposal({ epoch: 2 })],
     ["another writer", proposal({ writer: 2 })],
     ["slot zero", proposal({ seq: 0 })],
-    ["a slot beyond the window", proposal({ seq: Limits.slotWindow + 1 })],
+    ["a slot beyond the window", proposal({ seq: CAPACITIES.slotWindow + 1 })],
     ["a receipt for another proposal", (item) => ({ ...proposal({ seq: 2 })(item), receipt: { ...item.receipt } })],
     [
       "a forged receipt",
@@ -182,7 +183,7 @@ describe("a member's vote", () => {
   });
 
   it("takes the last slot of the window", () => {
-    const { votes } = votesOn(proposal({ seq: Limits.slotWindow }));
+    const { votes } = votesOn(proposal({ seq: CAPACITIES.slotWindow }));
     expect(votes.map((each) => each.kind)).toEqual(["RECEIPT", "RECEIPT"]);
   });
 

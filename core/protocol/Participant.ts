@@ -50,7 +50,7 @@ const earlierVote = (step: Step, id: Digest, slot: Rows["slots"] | undefined): S
 const deservesVote = (step: Step, from: PeerId, { id, item }: Candidate): boolean =>
   from === step.membership.writer &&
   item.proposal.seq >= 1 &&
-  item.proposal.seq <= step.state.undecided.decidedSeq + Limits.slotWindow &&
+  item.proposal.seq <= step.state.undecided.decidedSeq + step.capacities.slotWindow &&
   isAboutProposal(step, id, item);
 
 /** Deadlines and clocks, by this member's one sample of time. */
@@ -94,7 +94,7 @@ const rowsFault = (step: Step, { item }: Candidate, command: Command, intent: In
   const isSame = effects === proposal.effects || sameBytes(effects, proposal.effects);
   if (proposal.kind !== command.kind || !isSame) return "WRONG_EFFECTS";
   if (intent.locks.some((lock) => step.isLocked(lock))) return "LOCKED";
-  if (step.state.undecided.preparations.size + accepted >= Limits.preparations) return "PREPARATION_CAPACITY";
+  if (step.state.undecided.preparations.size + accepted >= step.capacities.preparations) return "PREPARATION_CAPACITY";
   if (isOverdue(step)) return "UNACKNOWLEDGED";
   return RECEIPT;
 };
@@ -141,7 +141,7 @@ export const onPrepare = (
       step.noteSeen(item.receipt);
       hold(step, id, item.proposal);
       accepted.push({ id, proposal: item.proposal, writerReceipt: item.receipt });
-    } else if (step.state.undecided.refused.size + refused.length < Limits.refusals) {
+    } else if (step.state.undecided.refused.size + refused.length < step.capacities.refusals) {
       refused.push({ id, proposal: item.proposal, writerReceipt: item.receipt, code: verdict, bindsSlot });
     }
   });

@@ -3,7 +3,7 @@ import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { announcedBy, forgedBy } from "../../properties/cluster/Forging.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { heard, type WholeStep } from "../../properties/cluster/OpenStep.ts";
-import { Limits } from "../base/Limits.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import type { Preparation, RefusedProposal } from "./Undecided.ts";
 import type { Verdict } from "./ProbeState.ts";
 import type { Message, MessageOf } from "../Message.ts";
@@ -250,12 +250,14 @@ describe("a caller who asks whether a change would be accepted", () => {
 
   it("waits for the members' answers otherwise, with at most 255 others", () => {
     const others = (count: number) => Array.from({ length: count }, (_, at) => `caller ${at}`);
-    const last = asked((step) => void (step.draft("probing").readinessWaiters = others(Limits.readinessWaiters - 1)));
-    expect(last.state.probing.readinessWaiters).toEqual([...others(Limits.readinessWaiters - 1), "ready?"]);
+    const last = asked(
+      (step) => void (step.draft("probing").readinessWaiters = others(CAPACITIES.readinessWaiters - 1)),
+    );
+    expect(last.state.probing.readinessWaiters).toEqual([...others(CAPACITIES.readinessWaiters - 1), "ready?"]);
     expect(last.state.probing.probe).toBeDefined();
-    const step = asked((each) => void (each.draft("probing").readinessWaiters = others(Limits.readinessWaiters)));
+    const step = asked((each) => void (each.draft("probing").readinessWaiters = others(CAPACITIES.readinessWaiters)));
     const faults = [{ peerId: 1, reason: "it is asked too often" }];
-    expect(step.state.probing.readinessWaiters).toEqual(others(Limits.readinessWaiters));
+    expect(step.state.probing.readinessWaiters).toEqual(others(CAPACITIES.readinessWaiters));
     expect(replies(step)).toEqual([["ready?", { _tag: "Readiness", faults }]]);
   });
 });

@@ -188,8 +188,8 @@ const faultOf = (step: Step, ready: Ready, { seen }: Probe): string | undefined 
   if (isBehind(ready, seen.get(ready.peerId))) return "it ran from an old disk";
   // Answers from before its restore, and late ones.
   if (ready.incarnation < step.recordedIncarnation(ready.peerId)) return "it was restored meanwhile";
-  if (ready.uncommitted >= Limits.preparations) return NO_CAPACITY;
-  if (ready.refusals >= Limits.refusals) return "it holds as many refusals as it may";
+  if (ready.uncommitted >= step.capacities.preparations) return NO_CAPACITY;
+  if (ready.refusals >= step.capacities.refusals) return "it holds as many refusals as it may";
   return undefined;
 };
 
@@ -304,7 +304,7 @@ export const onCheckReadiness = (step: Step, requestId: string): void => {
   if (own !== undefined) return answer(ownFaults(step, own));
   const verdict = freshVerdict(step);
   if (verdict !== undefined) return answer(verdict.faults);
-  if (step.state.probing.readinessWaiters.length >= Limits.readinessWaiters)
+  if (step.state.probing.readinessWaiters.length >= step.capacities.readinessWaiters)
     return answer([{ peerId, reason: "it is asked too often" }]);
   step.draft("probing").readinessWaiters = [...step.state.probing.readinessWaiters, requestId];
   probe(step);

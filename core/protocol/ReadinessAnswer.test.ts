@@ -3,7 +3,7 @@ import { Cluster } from "../../properties/cluster/Cluster.ts";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { declare, stateOf } from "../../properties/cluster/Restoring.ts";
 import type { WholeStep } from "../../properties/cluster/OpenStep.ts";
-import { Limits } from "../base/Limits.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import type { Message } from "../Message.ts";
 import type { Ready } from "./Message.ts";
 import { nonceFor, onProbeTimer, onReady } from "./Readiness.ts";
@@ -64,8 +64,8 @@ describe("a member's answer whether it is ready", () => {
       (step) =>
         void step.edit("signed", "seen").set(3, { peerId: 3, incarnation: 2, newest: undefined, restored: undefined }),
     ],
-    ["it holds as many uncommitted preparations as it may", { uncommitted: Limits.preparations }, asItIs],
-    ["it holds as many refusals as it may", { refusals: Limits.refusals }, asItIs],
+    ["it holds as many uncommitted preparations as it may", { uncommitted: CAPACITIES.preparations }, asItIs],
+    ["it holds as many refusals as it may", { refusals: CAPACITIES.refusals }, asItIs],
   ])("decides the matter, whoever has not answered yet, where %s", (reason, change, become) => {
     const step = later(asking(), 1_000);
     become(step);
@@ -107,8 +107,8 @@ describe("a member's answer whether it is ready", () => {
       (step) =>
         void step.edit("signed", "seen").set(3, { peerId: 3, incarnation: 1, newest: undefined, restored: undefined }),
     ],
-    ["room for one more preparation", { uncommitted: Limits.preparations - 1 }, asItIs],
-    ["room for one more refusal", { refusals: Limits.refusals - 1 }, asItIs],
+    ["room for one more preparation", { uncommitted: CAPACITIES.preparations - 1 }, asItIs],
+    ["room for one more refusal", { refusals: CAPACITIES.refusals - 1 }, asItIs],
   ])("makes it ready with %s", (_what, change, become) => {
     const step = later(asking(become), 1_000);
     onReady(step, 2, answerOf(step, 2));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { forgedBy } from "../../properties/cluster/Forging.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { fires, heard, openStep, type WholeStep } from "../../properties/cluster/OpenStep.ts";
-import { Limits } from "../base/Limits.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import type { Recovery } from "./RecoveryState.ts";
 import type { Ready } from "./Message.ts";
 import { nonceFor } from "./Readiness.ts";
@@ -225,8 +225,10 @@ describe("time, while a peer is being restored,", () => {
 
   it("begins another incarnation where this one was made to refuse more than an honest writer can have open", () => {
     const { incarnation } = stateOf(cluster, 2).signed.chain;
-    expect(fired({ writersOwn: Limits.preparations }).state.signed.chain.incarnation).toBe(incarnation);
-    expect(fired({ writersOwn: Limits.preparations + 1 }).state.signed.chain.incarnation).toBeGreaterThan(incarnation);
+    expect(fired({ writersOwn: CAPACITIES.preparations }).state.signed.chain.incarnation).toBe(incarnation);
+    expect(fired({ writersOwn: CAPACITIES.preparations + 1 }).state.signed.chain.incarnation).toBeGreaterThan(
+      incarnation,
+    );
   });
 
   it("changes nothing before all have the restore on record", () => {

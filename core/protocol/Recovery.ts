@@ -132,7 +132,7 @@ export const onRecoverTimer = (step: Step): void => {
   if (recovery === undefined) return;
   step.arm("recover", RECOVER_MILLIS);
   // Every refusal is final in the incarnation that made it; another incarnation has made none.
-  if (step.mode === "recovering" && isMisled(step.state)) return begin(step, 0);
+  if (step.mode === "recovering" && isMisled(step)) return begin(step, 0);
   const { transfer } = recovery;
   if (step.mode === "announcing" && transfer?.isShared === true) return waitFor(step, UNRECORDED);
   if (transfer?.sum !== undefined) return sumUp(step, recovery, transfer, transfer.sum);

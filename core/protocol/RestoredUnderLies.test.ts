@@ -4,7 +4,7 @@ import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { receiptOfWriter } from "../../properties/cluster/Forging.ts";
 import { comeBackOn, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
 import type { Digest } from "../base/Digest.ts";
-import { Limits } from "../base/Limits.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import { slotKey } from "./Tables.ts";
 import type { Message } from "../Message.ts";
 import type { PrepareItem } from "./Message.ts";
@@ -162,35 +162,35 @@ const keepLiesFromItsDriver = (cluster: Cluster, like: PrepareItem, lies: number
 describe("a restored member to which the writer lies", () => {
   it("refuses no more of what only that writer knows than an honest one can have open, and what others wait for", () => {
     const { cluster, like, shared, prepare, refusals } = restoredUnderLies();
-    const items = forged(cluster, like, Limits.preparations + 64);
+    const items = forged(cluster, like, CAPACITIES.preparations + 64);
     prepare(items);
     expect(stateOf(cluster, 2).rejoining.recovery).toBeDefined();
-    expect(refusals()).toBe(Limits.preparations);
+    expect(refusals()).toBe(CAPACITIES.preparations);
     const waitedFor = items.slice(-3);
     for (const { proposal } of waitedFor) shared.add(proposalId(crypto, proposal));
     prepare(waitedFor);
-    expect(refusals()).toBe(Limits.preparations + waitedFor.length);
+    expect(refusals()).toBe(CAPACITIES.preparations + waitedFor.length);
   });
 
   it("begins another incarnation for what that writer really has open, and becomes a member again once it is honest", () => {
     const { cluster, like, prepare, refusals } = restoredUnderLies();
-    prepare(forged(cluster, like, Limits.preparations));
-    expect(refusals()).toBe(Limits.preparations);
+    prepare(forged(cluster, like, CAPACITIES.preparations));
+    expect(refusals()).toBe(CAPACITIES.preparations);
     expect(stateOf(cluster, 1).undecided.preparations.size).toBe(1);
     const { incarnation } = stateOf(cluster, 2).signed.chain;
-    keepLiesFromItsDriver(cluster, like, Limits.preparations);
+    keepLiesFromItsDriver(cluster, like, CAPACITIES.preparations);
     cluster.pass(20_000);
     expect(stateOf(cluster, 2).signed.chain.incarnation).toBeGreaterThan(incarnation);
     expectWhole(cluster, 1);
   });
   it("begins another incarnation too when the lies of several processes would never let it be ready", () => {
     const { cluster, like, prepare, refusals } = restoredUnderLies();
-    const most = Limits.refusals;
+    const most = CAPACITIES.refusals;
     const lies = forged(cluster, like, most);
-    for (let from = 0; from < most; from += Limits.preparations) {
+    for (let from = 0; from < most; from += CAPACITIES.preparations) {
       if (from > 0) comeBackOn(cluster, 2, cluster.tables.get(2) ?? new Map(), false);
       cluster.pass(100);
-      prepare(lies.slice(from, from + Limits.preparations));
+      prepare(lies.slice(from, from + CAPACITIES.preparations));
     }
     expect(refusals()).toBe(most);
     comeBackOn(cluster, 2, cluster.tables.get(2) ?? new Map(), false);
@@ -204,7 +204,7 @@ describe("a restored member that is asked about more than a writer can have open
   it("goes on where all of it has come to an end, which is no lie", () => {
     const { cluster, like, ended, prepare, refusals } = restoredUnderLies();
     const { incarnation } = stateOf(cluster, 2).signed.chain;
-    const items = forged(cluster, like, Limits.preparations + 64);
+    const items = forged(cluster, like, CAPACITIES.preparations + 64);
     for (const { proposal } of items) ended.add(proposalId(crypto, proposal));
     prepare(items);
     cluster.pass(2_000);

@@ -10,6 +10,7 @@ import { openStep } from "../../properties/cluster/OpenStep.ts";
 import { decode } from "../codec/CborReader.ts";
 import { encode } from "../codec/CborWriter.ts";
 import type { Digest } from "../base/Digest.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import { Limits } from "../base/Limits.ts";
 import { type Message, messageCodec, type MessageOf } from "../Message.ts";
 import { type SettleItem } from "./Message.ts";
@@ -141,7 +142,7 @@ describe("who is asked about as much as may be asked at once", () => {
     const step = openStep(cluster, 2);
     const ofAll = (signed: SignedStatement): ReadonlyMap<number, SignedStatement> =>
       new Map(Array.from({ length: Limits.members }, (_, index) => [index + 1, signed]));
-    const items = Array.from({ length: Limits.proposalsPerMessage }, (_, index): SettleItem => {
+    const items = Array.from({ length: CAPACITIES.proposalsPerMessage }, (_, index): SettleItem => {
       const proposal = { ...preparation.proposal, seq: index + 1 };
       const receipt = receiptOfWriter(cluster, proposal, preparation.writerReceipt);
       const id = proposalId(crypto, proposal);
@@ -211,7 +212,7 @@ describe("a restored member that all others have told that they have not applied
       undecided: { refused: here },
     } = stateOf(cluster, 2);
     if (other === undefined || !(here instanceof Map)) throw new Error("it keeps what it has refused in a map");
-    for (let at = 0; at < Limits.refusals + Limits.preparations; at += 1)
+    for (let at = 0; at < CAPACITIES.refusals + CAPACITIES.preparations; at += 1)
       here.set(crypto.sha256(Uint8Array.of(at & 255, at >> 8)), other);
     bring();
     expect([told, refusals()]).toEqual([[], 0]);

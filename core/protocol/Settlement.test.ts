@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Cluster, whole, founded } from "../../properties/cluster/Cluster.ts";
-import { Limits } from "../base/Limits.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import { slotKey } from "./Tables.ts";
 import type { Message, MessageOf } from "../Message.ts";
 
@@ -73,7 +73,7 @@ describe("a proposal whose writer went away", () => {
   it("is one of more than a message can carry, and all of them are applied", () => {
     const cluster = founded(2);
     cluster.tamper = cut("Commit", (_from, to) => to === 2);
-    const many = Limits.proposalsPerMessage + 1;
+    const many = CAPACITIES.proposalsPerMessage + 1;
     for (let index = 0; index < many; index++) {
       cluster.register(1, `request-${index}`, `id-${index}`, index);
       cluster.settle();

@@ -25,8 +25,8 @@ import type { PeerId } from "./Topology.ts";
 import { onVotes } from "./Votes.ts";
 
 const RESOLVE_MAX_MILLIS = 5_000;
-/** Proposals asked about in one step; the rest is due again at once. */
-const MOST_ASKED = 4 * Limits.proposalsPerMessage;
+/** Messages of proposals asked about in one step; the rest is due again at once. */
+const MOST_ASKED = 4;
 
 interface Waiting {
   readonly id: Digest;
@@ -52,7 +52,7 @@ export const onResolveTimer = (step: Step): void => {
   commitCompleted(step, step.state.undecided.preparations.keys());
   const due = allWaiting(step)
     .filter((each) => dueAt(step, each) <= step.elapsed)
-    .slice(0, MOST_ASKED)
+    .slice(0, MOST_ASKED * step.capacities.proposalsPerMessage)
     .map(({ id }) => id);
   for (const id of due) recordAsked(step, id);
   const open = due
@@ -79,7 +79,10 @@ const prepareAgain = (step: Step, peerId: PeerId, open: ReadonlyArray<Preparatio
     const evidence = step.state.undecided.rounds.get(id)?.evidence;
     if (evidence === undefined || receipts.has(peerId)) continue;
     bytes += evidence.call.rawBody.length;
-    if (items.length === Limits.proposalsPerMessage || (items.length > 0 && bytes > Limits.evidenceBytesPerMessage))
+    if (
+      items.length === step.capacities.proposalsPerMessage ||
+      (items.length > 0 && bytes > Limits.evidenceBytesPerMessage)
+    )
       break;
     items.push({ proposal, receipt: writerReceipt, evidence });
   }
@@ -92,9 +95,10 @@ const prepareAgain = (step: Step, peerId: PeerId, open: ReadonlyArray<Preparatio
  */
 const query = (step: Step, open: ReadonlyArray<Preparation>): void => {
   const nonce = nonceFor(step, step.context.entropy, step.self);
-  for (let from = 0; from < open.length; from += Limits.proposalsPerMessage) {
+  const { proposalsPerMessage } = step.capacities;
+  for (let from = 0; from < open.length; from += proposalsPerMessage) {
     const items = open
-      .slice(from, from + Limits.proposalsPerMessage)
+      .slice(from, from + proposalsPerMessage)
       .map(({ proposal, writerReceipt }): SettleItem => ({ proposal, receipt: writerReceipt }));
     step.sendAll({ _tag: "SettleQuery", items, demandFinal: step.isWriter, nonce });
   }
@@ -119,15 +123,15 @@ const answerFor = (step: Step, id: Digest, decision: Decision | undefined): Answ
 };
 
 /** The same in as many messages as their bounds require: each proposal may have two statements of every member. */
-const inParts = (items: ReadonlyArray<AnswerItem>): ReadonlyArray<ReadonlyArray<AnswerItem>> => {
+const inParts = (items: ReadonlyArray<AnswerItem>, most: number): ReadonlyArray<ReadonlyArray<AnswerItem>> => {
   let part: Array<AnswerItem> = [];
   const parts = [part];
-  let left: number = Limits.heldStatements;
+  let left = most;
   for (const item of items) {
     if (item.held.length > left) {
       part = [];
       parts.push(part);
-      left = Limits.heldStatements;
+      left = most;
     }
     part.push(item);
     left -= item.held.length;
@@ -172,7 +176,8 @@ export const onSettleQuery = (step: Step, from: PeerId, message: MessageOf<"Sett
         const id = proposalId(crypto, proposal);
         return asked.has(id) ? answerFor(step, id, all.get(id)) : { proposalId: id, ...UNKNOWN };
       });
-      for (const part of inParts(items)) step.send(from, { _tag: "SettleAnswer", nonce: message.nonce, items: part });
+      for (const part of inParts(items, step.capacities.heldStatements))
+        step.send(from, { _tag: "SettleAnswer", nonce: message.nonce, items: part });
       sendApplied(step, from, all);
     }),
   );

@@ -5,7 +5,6 @@
  * S26).
  */
 import type { Step } from "./Step.ts";
-import { Limits } from "../base/Limits.ts";
 import type { MessageOf } from "./Message.ts";
 import type { SnapshotItem } from "./Snapshot.ts";
 import type { PeerId } from "./Topology.ts";
@@ -19,7 +18,7 @@ export const onSnapshotRequest = (step: Step, from: PeerId, message: MessageOf<"
   if (state.signed.seen.get(from)?.restored?.restoration.recoveryId !== message.recoveryId) return;
   if (state.undecided.preparations.size > 0) return;
   const { recoveryId, nonce, after } = message;
-  const page = context.view.scan("slots", after, Limits.proposalsPerMessage);
+  const page = context.view.scan("slots", after, step.capacities.offeredSlots);
   step.send(from, {
     _tag: "SnapshotOffer",
     recoveryId,
@@ -36,7 +35,7 @@ export const onSnapshotRequest = (step: Step, from: PeerId, message: MessageOf<"
       const certificate = context.view.get("certificates", proposalId);
       return certificate === undefined ? [] : [{ key, proposalId, certificate, writerReceipt: undefined }];
     }),
-    upTo: page[Limits.proposalsPerMessage - 1]?.key,
+    upTo: page[step.capacities.offeredSlots - 1]?.key,
     own: ownOf(step, after === ""),
   });
 };

@@ -5,7 +5,6 @@
  * all steps appear as one (protocol.md 4f).
  */
 import type { Digest } from "../base/Digest.ts";
-import { Limits } from "../base/Limits.ts";
 import { type Rows, slotKey } from "./Tables.ts";
 import type { Step } from "./Step.ts";
 import { writeAudit } from "./Audit.ts";
@@ -84,9 +83,6 @@ export const settledOf = (step: Step, { items, after, upTo }: SnapshotOffer): Re
   return upTo === undefined || upTo > after ? settled : undefined;
 };
 
-/** Own slots settled in one transaction, whatever an offer leaves out. */
-const OWN_SLOTS = 2 * Limits.proposalsPerMessage;
-
 export interface OwnSlots {
   readonly rows: ReadonlyMap<string, Rows["slots"]>;
   /** How far they reach: to the end of the offer, or to the limit of one transaction. */
@@ -94,10 +90,13 @@ export interface OwnSlots {
 }
 
 /** This peer's own slots from `after` to `upTo`, or to the end, as far as they fit. */
-export const ownSlots = ({ context: { view } }: Step, after: string, upTo: string | undefined): OwnSlots => {
-  const page = view.scan("slots", after, OWN_SLOTS);
+export const ownSlots = ({ context, capacities }: Step, after: string, upTo: string | undefined): OwnSlots => {
+  const page = context.view.scan("slots", after, capacities.ownSlots);
   const within = page.filter(({ key }) => upTo === undefined || key <= upTo);
-  return { rows: new Map(within.map(({ key, row }) => [key, row])), upTo: within[OWN_SLOTS - 1]?.key ?? upTo };
+  return {
+    rows: new Map(within.map(({ key, row }) => [key, row])),
+    upTo: within[capacities.ownSlots - 1]?.key ?? upTo,
+  };
 };
 
 /** Undoes a slot that no other member has; says whether a change was taken back. */

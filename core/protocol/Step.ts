@@ -5,6 +5,7 @@
  */
 import type { Action } from "./Action.ts";
 import type { Answer } from "./Answer.ts";
+import type { Capacities } from "../base/Capacities.ts";
 import { Changes } from "./Changes.ts";
 import { EditedState } from "./EditedState.ts";
 import type { StepContext, TimerName } from "./Event.ts";
@@ -98,6 +99,10 @@ export class Step extends EditedState {
     } = this.state;
     if (process === undefined) throw new InvariantViolation("S19", "a peer that was never unsealed was asked to act");
     return { process, at: this.elapsed };
+  }
+
+  get capacities(): Capacities {
+    return this.context.settings.capacities;
   }
 
   /** The pinned topology; a handler that needs it runs only where there is one. */

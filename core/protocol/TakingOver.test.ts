@@ -3,7 +3,7 @@ import { approverIn } from "../../properties/cluster/AlteredEffects.ts";
 import { crypto } from "../../properties/cluster/Cluster.ts";
 import { heard, type WholeStep, wholeStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
-import { Limits } from "../base/Limits.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import type { Transfer } from "./RecoveryState.ts";
 import type { RefusedProposal } from "./Undecided.ts";
 import { replaceApprover } from "../commands/approvers/Root.ts";
@@ -179,7 +179,7 @@ describe("the registry that was taken over", () => {
       far(step);
       step.draft("cluster").membership = { ...step.membership, writer: 2 };
     });
-    expect(atWriter.state.undecided.highSeq).toBe(Limits.slotWindow);
+    expect(atWriter.state.undecided.highSeq).toBe(CAPACITIES.slotWindow);
   });
 
   it("ends refusals of what was decided elsewhere; the others stay, and bind no slot", () => {

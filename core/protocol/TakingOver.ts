@@ -2,7 +2,7 @@
  * How a restored peer takes the registry from another member, page by page, or at the writer from all of them, and
  * becomes a member again when its registry is the one that was offered (protocol.md 4f, S26).
  */
-import { Limits } from "../base/Limits.ts";
+import type { Capacities } from "../base/Capacities.ts";
 import type { Recovery, Sum, Transfer, Union } from "./RecoveryState.ts";
 import type { PeerState } from "./PeerState.ts";
 import { SELF } from "./Tables.ts";
@@ -16,9 +16,6 @@ import { type Installed, installOffer } from "./SnapshotInstall.ts";
 import type { PeerId } from "./Topology.ts";
 import { CONTRADICTION, OTHER_BACKUP, unite } from "./Union.ts";
 import { diskThere, installUnited, incarnationsOnRecord, lookAt } from "./UnionPages.ts";
-
-/** Approvers read in one step while the root is recomputed. */
-const SUM_ROWS = 256;
 
 const UNASKED = "not every member has said yet what it has";
 
@@ -79,7 +76,8 @@ export const askSource = (step: Step, union: Union, undone: boolean): void => {
 };
 
 /** At most this many pages of a helper hold only refused or prepared slots that are not decided. */
-const EMPTY_PAGES = 1 + Math.ceil((Limits.preparations + Limits.refusals) / Limits.proposalsPerMessage);
+const emptyPages = ({ preparations, refusals, offeredSlots }: Capacities): number =>
+  1 + Math.ceil((preparations + refusals) / offeredSlots);
 
 export const requestMore = (step: Step, transfer: Transfer): void => {
   const {
@@ -103,7 +101,8 @@ export const onSnapshotOffer = (step: Step, from: PeerId, offer: MessageOf<"Snap
   if (from !== transfer.helper || transfer.sum !== undefined || offer.after !== transfer.after) return;
   if (offer.recoveryId !== restored?.restoration.recoveryId || offer.nonce !== recovery.nonce) return;
   const empty = offer.items.length === 0 ? transfer.empty + 1 : 0;
-  if (empty > EMPTY_PAGES) return waitFor(step, `peer ${from} offers page after page with nothing in it`, from);
+  if (empty > emptyPages(step.capacities))
+    return waitFor(step, `peer ${from} offers page after page with nothing in it`, from);
   if (transfer.union !== undefined) return onOwnRegistry(step, { ...transfer, empty }, transfer.union, offer);
   if (offer.own !== undefined) return waitFor(step, `peer ${from} is being restored itself`);
   const { topologyDigest, root, count } = offer.cutoff;
@@ -205,7 +204,7 @@ const show = (step: Step, registry: PeerState["registry"], waitsFor: string): vo
 /** Reads the registry as it is now on this disk, a part at a time, and compares it with the offered one. */
 export const sumUp = (step: Step, recovery: Recovery, transfer: Transfer, sum: Sum): void => {
   const { crypto, view, commands } = step.context;
-  const page = commands.contents(crypto, view, sum.after, SUM_ROWS);
+  const page = commands.contents(crypto, view, sum.after, step.capacities.summedRecords);
   let { set, revisions, isSound } = sum;
   for (const entry of page) {
     set = entry.addTo(set);
@@ -214,7 +213,7 @@ export const sumUp = (step: Step, recovery: Recovery, transfer: Transfer, sum: S
   }
   const count = sum.count + page.length;
   const last = page.at(-1);
-  if (last !== undefined && page.length === SUM_ROWS) {
+  if (last !== undefined && page.length === step.capacities.summedRecords) {
     step.draft("rejoining").recovery = {
       ...recovery,
       transfer: { ...transfer, sum: { after: last.key, set, count, revisions, isSound } },
@@ -246,7 +245,7 @@ const finish = (step: Step, registry: PeerState["registry"], decided: number): v
   step.state.registry = registry;
   step.draft("rejoining").recovery = undefined;
   // Nobody votes further ahead. Slots beyond, which the superseded incarnation reserved, nobody knew.
-  const bound = step.isWriter ? Math.min(highSeq, decided + Limits.slotWindow - 1) : highSeq;
+  const bound = step.isWriter ? Math.min(highSeq, decided + step.capacities.slotWindow - 1) : highSeq;
   continueSlots(step, decided, bound);
   settleRefusals(step, ({ id, proposal }) => decisionOf(view, id, proposal) !== undefined);
   takeUp(step);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Cluster, founded } from "../../properties/cluster/Cluster.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
-import { Limits } from "../base/Limits.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import type { Message } from "../Message.ts";
 import type { PeerId } from "./Topology.ts";
 
@@ -31,28 +31,28 @@ const fill = (cluster: Cluster, peerId: PeerId, count: number): void => {
 describe("a member that acknowledges nothing", () => {
   it("does not fill the memory of the writer: past so many nothing new is begun", () => {
     const { cluster } = withheld();
-    fill(cluster, 1, Limits.unacknowledged - 1);
+    fill(cluster, 1, CAPACITIES.unacknowledged - 1);
     cluster.register(1, "last", "bob", 8);
     cluster.settle();
     expect(stateOf(cluster, 3).registry.approvers).toBe(2);
-    expect(stateOf(cluster, 1).undecided.outbox.size).toBe(Limits.unacknowledged);
+    expect(stateOf(cluster, 1).undecided.outbox.size).toBe(CAPACITIES.unacknowledged);
     cluster.register(1, "more", "carol", 9);
     cluster.settle();
     expect(cluster.answers.get("more")).toMatchObject({
       rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", outcomeUnknown: false },
     });
-    expect(stateOf(cluster, 1).undecided.outbox.size).toBe(Limits.unacknowledged);
+    expect(stateOf(cluster, 1).undecided.outbox.size).toBe(CAPACITIES.unacknowledged);
   });
 
   it("nor does a writer that says of nothing that it is acknowledged fill the memory of the members", () => {
     const { cluster, details } = withheld();
-    fill(cluster, 2, Limits.unacknowledged - 1);
+    fill(cluster, 2, CAPACITIES.unacknowledged - 1);
     cluster.register(1, "last", "bob", 8);
     cluster.settle();
     expect(details.filter((detail) => detail !== "")).toEqual([]);
     cluster.register(1, "more", "carol", 9);
     cluster.settle();
     expect(details.filter((detail) => detail !== "")).toContain("UNACKNOWLEDGED");
-    expect(stateOf(cluster, 2).undecided.outbox.size).toBe(Limits.unacknowledged);
+    expect(stateOf(cluster, 2).undecided.outbox.size).toBe(CAPACITIES.unacknowledged);
   });
 });

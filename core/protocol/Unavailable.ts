@@ -38,7 +38,7 @@ export const NO_CAPACITY = "it holds as many uncommitted preparations as it may"
 export const noCapacity = (members: ReadonlyArray<MemberFault>): Rejection =>
   rejection(
     "PREPARATION_CAPACITY",
-    `A member holds ${Limits.preparations} uncommitted preparations.`,
+    "A member holds as many uncommitted preparations as it may.",
     "Repeat the request later; an operator looks at the peer's status.",
     { members },
   );

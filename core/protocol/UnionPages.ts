@@ -2,7 +2,6 @@
  * The pages of a union, at the writer: first every disk, its own among them, is read and nothing is changed; once the
  * union is decided (Union.ts), the same pages turn its own disk into it.
  */
-import { Limits } from "../base/Limits.ts";
 import { SELF } from "./Tables.ts";
 import { FIRST_INCARNATION } from "./SignedState.ts";
 import type { Step } from "./Step.ts";
@@ -26,7 +25,7 @@ export const diskHere = (step: Step): Disk => {
     peerId: step.self,
     incarnations: step.membership.peerIds.map((_, index) => incarnations[index] ?? FIRST_INCARNATION),
     refused: new Set(step.state.undecided.refused.keys()),
-    strays: new Set(view.scan("strays", "", Limits.refusals).map(({ key }) => key as Digest)),
+    strays: new Set(view.scan("strays", "", step.capacities.refusals).map(({ key }) => key as Digest)),
   };
 };
 

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { Effect, Redacted } from "effect";
 import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
 import { OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
-import { Limits } from "../../core/base/Limits.ts";
+import { CAPACITIES } from "../../core/base/Capacities.ts";
 import { makeCredential } from "../webauthn/Authenticator.ts";
 import { devFolder } from "../../server/dev/DevFolder.ts";
 import { mintExisting } from "../../server/dev/Tokens.ts";
@@ -44,7 +44,7 @@ const finishes = async (cluster: MeasuredCluster, url: string, count: number, op
   for (let index = 0; index < count; index++) {
     const seed = randomBytes(8).toString("hex");
     // A registrar may have so many unfinished sessions.
-    if (index % Limits.sessionsPerRegistrar === 0) token = await registrarToken(cluster, `registrar-${seed}`);
+    if (index % CAPACITIES.sessionsPerRegistrar === 0) token = await registrarToken(cluster, `registrar-${seed}`);
     const headers = { "content-type": "application/json", "x-jwt-token": token };
     const askedAt = performance.now();
     const body = JSON.stringify({ id: `enrolled-${seed}` });

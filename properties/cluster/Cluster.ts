@@ -10,7 +10,7 @@ import type { Codec } from "../../core/codec/Codec.ts";
 import type { Composition } from "../../core/protocol/Composition.ts";
 import type { Rows, TableName } from "../../core/Tables.ts";
 import type { Digest } from "../../core/base/Digest.ts";
-import { Limits } from "../../core/base/Limits.ts";
+import { CAPACITIES } from "../../core/base/Capacities.ts";
 import { ceremonyWith } from "../../core/webauthn/Ceremony.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Event, Settings, TimerName } from "../../core/protocol/Event.ts";
@@ -70,7 +70,7 @@ export const settingsOf = (peerId: PeerId, total: number): Settings => ({
   bootstrapSecret: utf8ToBytes("bootstrap"),
   development: true,
   answerMillis: 10_000,
-  places: Limits.queuedCommands,
+  capacities: CAPACITIES,
   relyingParty: undefined,
 });
 

@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { p256 } from "@noble/curves/nist.js";
 import { Either } from "effect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Limits } from "../../core/base/Limits.ts";
+import { CAPACITIES } from "../../core/base/Capacities.ts";
 import { nativeCeremonyCrypto } from "../../server/crypto/NativeCeremonyCrypto.ts";
 import { type CredentialJson, type Making, none, packedSelf, secretKeyOf } from "../webauthn/Authenticator.ts";
 import { bitFlips } from "../webauthn/BitFlips.ts";
@@ -308,7 +308,7 @@ describe("an enrollment over HTTP", () => {
     if (offer === undefined || other === undefined) return expect.unreachable();
     const wrong = { invitation: offer.invitation, credential: offer.credential({ flags: 0x41 }) };
     const answers = [];
-    for (let count = 0; count <= Limits.refusedFinishes; count++)
+    for (let count = 0; count <= CAPACITIES.refusedFinishes; count++)
       answers.push(await enrollees.finishOnce(2, wrong, offer.holder));
     const last = answers.at(-1);
     expect(answers.slice(0, -1).every(({ status }) => status === 400)).toBe(true);

@@ -1,6 +1,7 @@
 /** The enrollment page as a peer serves it, and as a person uses it in a real browser; the service's answers are played. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CAPACITIES } from "../../core/base/Capacities.ts";
 import { Limits } from "../../core/base/Limits.ts";
 import { absentBrowser, browserIsAbsent, openTab, startBrowser, type Tab } from "../Browser.ts";
 import { enrolling, type Invitation, linkOf, originOf } from "./Enrollment.ts";
@@ -274,7 +275,7 @@ describe("the page in a browser", () => {
   it("opens a link that names as many and as long credentials as a service lists", async ({ skip }) => {
     skip(browserIsAbsent, absentBrowser);
     const id = Buffer.alloc(Limits.credentialIdBytes, 9).toString("base64url");
-    const excludeCredentials = Array.from({ length: Limits.excludedVersions }, () => ({ type: "public-key", id }));
+    const excludeCredentials = Array.from({ length: CAPACITIES.excludedVersions }, () => ({ type: "public-key", id }));
     const link = linkOf(originOf(cluster, 1), invitation({ publicKey: publicKey({ excludeCredentials }) }));
     const { page, close } = await visit(link);
     expect(await page.locator("#invited").isVisible()).toBe(true);

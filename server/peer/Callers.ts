@@ -65,7 +65,7 @@ export class Callers {
   /** Asks for a registry mutation; always answered within the configured time. */
   async mutate(call: Call, token: string, actor: ActorCheck, named: Named): Promise<Answer> {
     const { settings, backend } = this.#ports;
-    if (this.#gate.size >= settings.places) return crowdedAnswer;
+    if (this.#gate.size >= settings.capacities.queuedCommands) return crowdedAnswer;
     let isEntered = false;
     const answer = await this.#replies.ask(
       (requestId) =>

@@ -1,5 +1,5 @@
 /** Which founding settings a peer may and must have, depending on whether its cluster is founded already. */
-import { Limits } from "../../core/base/Limits.ts";
+import { CAPACITIES } from "../../core/base/Capacities.ts";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Effect } from "effect";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
@@ -73,7 +73,7 @@ export const foundingSettings = (circumstances: Circumstances, crypto: Crypto): 
       bootstrapSecret: yield* secretOf(circumstances),
       development: config.development,
       answerMillis: config.approvers.answerTimeoutMillis,
-      places: Limits.queuedCommands,
+      capacities: CAPACITIES,
       relyingParty,
     };
   });

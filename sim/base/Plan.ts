@@ -1,4 +1,5 @@
 /** Everything about a run that is fixed before it starts. Rates are per thousand, times as named. */
+import type { Capacities } from "../../core/base/Capacities.ts";
 import type { Tier } from "./Tier.ts";
 
 export interface NetworkPlan {
@@ -81,8 +82,8 @@ export interface Plan {
   readonly faultMicros: number;
   /** Random faults begin before the cluster is founded. */
   readonly faultsWhileFounding: boolean;
-  /** Requests that may wait at a peer. */
-  readonly places: number;
+  /** Those that are not the service's. */
+  readonly capacities: Partial<Capacities>;
   /** How long a body is at least, except that of a replacement; the rest of it is white space. */
   readonly bodyBytes: number;
   /** How many messages in a thousand are handed over twice in a row, to see that the second time writes nothing. */

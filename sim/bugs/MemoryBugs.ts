@@ -1,7 +1,6 @@
 /** Bugs in what a member remembers: what has been decided, what it owes, and what it has seen of others. */
 import { effectsIn } from "../models/Effects.ts";
 import type { Digest } from "../../core/base/Digest.ts";
-import { Limits } from "../../core/base/Limits.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/Fitness.ts";
 import type { Moment } from "../../core/protocol/Moment.ts";
@@ -54,11 +53,11 @@ const isOfReceipt = (world: TamperedWorld, peerId: number, { header }: SignedHea
 };
 
 /** Shortly before as many wait for acknowledgements as may, all of them count as acknowledged; none is removed. */
-const forgetOwed = (_world: TamperedWorld, _peer: SimPeer, state: PeerState): void => {
+const forgetOwed = (_world: TamperedWorld, { settings: { capacities } }: SimPeer, state: PeerState): void => {
   const {
     undecided: { outbox, prunable },
   } = state;
-  if (outbox.size - prunable >= Limits.unacknowledged - Limits.proposalsPerMessage)
+  if (outbox.size - prunable >= capacities.unacknowledged - capacities.proposalsPerMessage)
     Object.assign(state, { undecided: { ...state.undecided, prunable: outbox.size } });
 };
 

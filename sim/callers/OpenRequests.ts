@@ -38,13 +38,14 @@ export class OpenRequests {
   readonly #world: World;
   readonly #succeeded: (asked: Asked, answer: Success) => void;
   readonly #open = new Map<string, OpenRequest>();
-  readonly #refusedFinishes = new RefusedFinishes();
+  readonly #refusedFinishes: RefusedFinishes;
   readonly #finishClaims = new FinishClaims();
 
   /** `succeeded` hears of every success before its caller does. */
   constructor(world: World, succeeded: (asked: Asked, answer: Success) => void) {
     this.#world = world;
     this.#succeeded = succeeded;
+    this.#refusedFinishes = new RefusedFinishes(world.plan.capacities);
   }
 
   get isEmpty(): boolean {
@@ -91,7 +92,8 @@ export class OpenRequests {
       if (isFinish(asked)) this.#finishClaims.refused(requestId, asked, answer.rejection.code);
     }
     const writer = this.#world.peer(writerSlot);
-    if (isCrowdable(plan.places)) assertFair(peer, requestId, answer, (each) => this.#open.get(each)?.token.claims.sub);
+    if (isCrowdable(plan.capacities))
+      assertFair(peer, requestId, answer, (each) => this.#open.get(each)?.token.claims.sub);
     // The writer may have forgotten, when it is asked again, what it refused once if that refusal was lost.
     if (!clocks.isAny && !service.wasJudged(requestId)) assertNotForgotten(requestId, arrival, peer, writer, answer);
     // By a wrong clock a token is expired or not valid yet, for a peer that has no reason to doubt that clock.

@@ -5,6 +5,7 @@
  */
 import { absurd } from "effect";
 import { encode } from "../../core/codec/CborWriter.ts";
+import type { Capacities } from "../../core/base/Capacities.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
@@ -106,6 +107,8 @@ export class Ghost {
   unitedBy: number | undefined;
   /** Durable announcements by slot: every incarnation a peer has had, the first one aside. */
   readonly #incarnations: ReadonlyArray<Map<number, Digest>>;
+  /** Those that are not the service's. */
+  readonly capacities: Partial<Capacities>;
   /** The membership that was pinned first. */
   membership: Membership | undefined;
   readonly proposals = new Map<Digest, ProposalFacts>();
@@ -120,8 +123,9 @@ export class Ghost {
   readonly #open: ReadonlyArray<Map<Digest, Proposal>>;
   readonly #noRevisions: ReadonlyArray<number>;
 
-  constructor(crypto: Crypto, total: number, product = production) {
+  constructor(crypto: Crypto, total: number, product = production, capacities: Partial<Capacities> = {}) {
     this.crypto = crypto;
+    this.capacities = capacities;
     this.product = product;
     this.#subjectOf = new Map(product.subjects.map((subject) => [subject.table, subject]));
     this.total = total;

@@ -1,5 +1,5 @@
 /**
- * S10: no peer holds more than 256 uncommitted preparations, nor waits for the acknowledgements of more than 4,096
+ * S10, in the service's numbers; a run may have smaller ones: no peer holds more than 256 uncommitted preparations, nor waits for the acknowledgements of more than 4,096
  * proposals beside what it had prepared by then; at the writer no registrar has more than 8 unfinished
  * sessions, and no more than 256 are unexpired; no member keeps more than 256 unexpired ones that one process of
  * the writer has made, nor more than 4 of one request. Refused responses are counted where callers hear of them
@@ -12,13 +12,16 @@ import type { Ghost } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
 
 /** Contract 8 and protocol.md 3.5, in numbers of their own. */
-const most = {
+const OF_SERVICE = {
   sessionsPerRegistrar: 8,
   sessions: 256,
   sessionsOfRequest: 4,
   preparations: 256,
   unacknowledged: 4_096,
-} as const;
+};
+
+/** What a peer has room for in this run. */
+type Room = typeof OF_SERVICE;
 
 type Row = Rows["sessions"];
 
@@ -29,7 +32,7 @@ const isOfSameIncarnations = (left: Row, right: Row): boolean =>
   left.session.incarnations.every((each, index) => each === right.session.incarnations[index]);
 
 /** Throws {@link Violation} where too many count beside the newest, at the moment at which it was made. */
-const assertRoom = (slot: number, newest: Row, all: ReadonlyArray<Row>): void => {
+const assertRoom = (most: Room, slot: number, newest: Row, all: ReadonlyArray<Row>): void => {
   const rows = all.filter((row) => isOfSameIncarnations(row, newest));
   const now = Math.max(...rows.map(({ session }) => session.createdAt));
   const unexpired = rows.filter(({ session }) => session.expiresAt >= now);
@@ -52,7 +55,13 @@ const assertRoom = (slot: number, newest: Row, all: ReadonlyArray<Row>): void =>
 };
 
 /** Throws {@link Violation} where a member keeps more than it should have taken, at the moment at which it takes one. */
-const assertTaken = (slot: number, newest: Row, all: ReadonlyArray<Row>, makerOf: (row: Row) => number | undefined) => {
+const assertTaken = (
+  most: Room,
+  slot: number,
+  newest: Row,
+  all: ReadonlyArray<Row>,
+  makerOf: (row: Row) => number | undefined,
+) => {
   const { requestId, entryPeer, createdAt } = newest.session;
   const ofRequest = all.filter(({ session }) => session.requestId === requestId && session.entryPeer === entryPeer);
   if (ofRequest.length > most.sessionsOfRequest)
@@ -74,13 +83,13 @@ const assertTaken = (slot: number, newest: Row, all: ReadonlyArray<Row>, makerOf
 };
 
 /** A peer that waits for as many as it may prepares nothing new, but still applies what it had prepared. */
-const MOST_UNACKNOWLEDGED = most.unacknowledged + most.preparations;
+const mostUnacknowledged = ({ unacknowledged, preparations }: Room): number => unacknowledged + preparations;
 
 /** Throws {@link Violation} where a peer has applied too many changes that not every member is known to have. */
-const assertAcknowledged = (slot: number, { undecided: { outbox } }: PeerState): void => {
+const assertAcknowledged = (most: Room, slot: number, { undecided: { outbox } }: PeerState): void => {
   let waiting = 0;
   for (const { isPrunable } of outbox.values()) if (!isPrunable) waiting += 1;
-  if (waiting > MOST_UNACKNOWLEDGED)
+  if (waiting > mostUnacknowledged(most))
     throw new Violation(
       "S10",
       `peer ${slot} waits for acknowledgements of ${waiting} proposals`,
@@ -89,6 +98,8 @@ const assertAcknowledged = (slot: number, { undecided: { outbox } }: PeerState):
 };
 
 export const S10 = (ghost: Ghost): Checker => {
+  const most = { ...OF_SERVICE, ...ghost.capacities };
+  const unacknowledged = mostUnacknowledged(most);
   const sessions = new Map<number, Map<string, Row>>();
   /** By registration id: the process of an honest writer that made it. Those of an earlier process it need not know. */
   const makers = new Map<string, number>();
@@ -109,13 +120,13 @@ export const S10 = (ghost: Ghost): Checker => {
         kept.set(write.key, write.row);
         if (write.op !== "insert") return;
         const all = [...kept.values()];
-        if (ghost.membership?.writer === slot) assertRoom(slot, write.row, all);
-        else assertTaken(slot, write.row, all, ({ session }) => makers.get(session.registrationId));
+        if (ghost.membership?.writer === slot) assertRoom(most, slot, write.row, all);
+        else assertTaken(most, slot, write.row, all, ({ session }) => makers.get(session.registrationId));
       },
     },
     flushed: ({ slot, honest, state }) => {
       if (!honest) return;
-      if (state !== undefined && state.undecided.outbox.size > MOST_UNACKNOWLEDGED) assertAcknowledged(slot, state);
+      if (state !== undefined && state.undecided.outbox.size > unacknowledged) assertAcknowledged(most, slot, state);
       const { size } = ghost.openAt(slot);
       if (size > most.preparations)
         throw new Violation(

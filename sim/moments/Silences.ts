@@ -1,5 +1,4 @@
 /** Links that go down, and members that fall silent, when something was just said. */
-import { Limits } from "../../core/base/Limits.ts";
 import { ACKNOWLEDGEMENTS, silence } from "../faults/SilentMember.ts";
 import type { Link } from "../network/Network.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
@@ -51,8 +50,9 @@ export const withholdAcknowledgements = (): Nemesis => ({
     if (struck(world, world.choices.stream("moment").next(), "silent member") === undefined) return;
     silence(world, world.peer(world.plan.peers), LONGEST_SILENCE, ACKNOWLEDGEMENTS);
   },
-  sent: (world, { state }) => {
-    if (state !== undefined && state.undecided.outbox.size - state.undecided.prunable >= Limits.unacknowledged)
+  sent: (world, { state, settings }) => {
+    const { unacknowledged } = settings.capacities;
+    if (state !== undefined && state.undecided.outbox.size - state.undecided.prunable >= unacknowledged)
       world.marks.add("as much waits for acknowledgements as may");
   },
 });

@@ -1,4 +1,5 @@
 /** Responses that a peer verifies only to refuse them: a bounded number for a session and for an actor (S10). */
+import type { Capacities } from "../../core/base/Capacities.ts";
 import { Violation } from "../base/Violation.ts";
 
 /** A response that was refused, the peer it came to, and who sent it. */
@@ -21,16 +22,33 @@ interface Count {
 /** Leeway for a refusal that came back while it was on its way, and one that a quick clock gave back early. */
 const LEEWAY = 2;
 
+/** Contract 8, in numbers of its own. */
+const OF_SERVICE = { refusedFinishes: 16, refusedFinishesOfActor: 32, refusedFinishNames: 2048 };
+
 export class RefusedFinishes {
   readonly #counts = new Map<string, Count>();
+  /** How many names each process has counted for. */
+  readonly #names = new Map<string, number>();
+  readonly #most: typeof OF_SERVICE;
+
+  /** @param capacities those that are not the service's */
+  constructor(capacities: Partial<Capacities>) {
+    this.#most = { ...OF_SERVICE, ...capacities };
+  }
 
   /** Throws {@link Violation} where a peer has refused more than it should have looked at. */
   refused({ slot, process, registrationId, sub, askedAt, now }: RefusedFinish): void {
+    const { refusedFinishes, refusedFinishesOfActor, refusedFinishNames } = this.#most;
     const assertFew = (of: string, atOnce: number, millis: number): void => {
-      const name = `${slot} ${process} ${of}`;
+      const counter = `${slot} ${process}`;
+      const name = `${counter} ${of}`;
       const count = this.#counts.get(name) ?? { since: askedAt, refused: 0 };
+      const names = (this.#names.get(counter) ?? 0) + (count.refused === 0 ? 1 : 0);
+      this.#names.set(counter, names);
       this.#counts.set(name, count);
       count.refused += 1;
+      // It may have forgotten any of them.
+      if (names > refusedFinishNames) return;
       const most = atOnce + Math.floor((now - count.since) / (millis * 1_000)) + LEEWAY;
       if (count.refused > most)
         throw new Violation(
@@ -39,7 +57,7 @@ export class RefusedFinishes {
           `it may do so for ${atOnce}, and for one more every ${millis} ms`,
         );
     };
-    assertFew(`session ${registrationId}`, 16, 10_000);
-    assertFew(`subject ${sub}`, 32, 1_000);
+    assertFew(`session ${registrationId}`, refusedFinishes, 10_000);
+    assertFew(`subject ${sub}`, refusedFinishesOfActor, 1_000);
   }
 }

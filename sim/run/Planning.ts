@@ -1,6 +1,5 @@
 /** The plan of a run: what its options say, what its schedule decides, and the rest drawn from the seed. */
 import { absurd } from "effect";
-import { Limits } from "../../core/base/Limits.ts";
 import type { Choices } from "../base/Choices.ts";
 import { CALM_NETWORK, type Mode, type Plan, type WorkloadPlan } from "../base/Plan.ts";
 import type { RunOptions } from "./RunOptions.ts";
@@ -89,9 +88,9 @@ export const planOf = (
     clockOffsetMillis: 500,
     clockDriftPerMillion: 50,
     redelivery: 60,
-    places: Limits.queuedCommands,
     bodyBytes: 0,
     sessionMillis: 20_000,
+    capacities: {},
     ...draft,
     workload: { ...CALLERS, ...draft.workload, ...(options.callers === undefined ? {} : { callers: options.callers }) },
     seed,

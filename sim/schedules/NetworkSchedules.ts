@@ -26,7 +26,7 @@ export const networkSchedules = {
     sizes: { quiet: 2, drawn: [2] },
     plan: () => ({
       // No caller is to be kept waiting at an entry peer.
-      places: 16_384,
+      capacities: { queuedCommands: 16_384 },
       steps: 10_000,
       disk: { leastFlushMicros: 4_000, mostFlushMicros: 8_000 },
       workload: {

@@ -25,7 +25,7 @@ export const processSchedules = {
     sizes: CLUSTER,
     plan: () => ({
       steps: 2 * STORM_STEPS,
-      places: 256,
+      capacities: { queuedCommands: 256 },
       workload: { replace: 60, read: 60, callers: 240, mostThinkMicros: 400_000 },
     }),
     nemeses: () => [moments.copyAfterStorm()],

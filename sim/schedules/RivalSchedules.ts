@@ -59,7 +59,7 @@ export const rivalSchedules = {
     plan: (choices) => ({
       faults: weights(...BUSY_FAULTS, "lossy network", "slow link"),
       faultMicros: 2_000_000,
-      places: among(choices, "places", 8, 8, 16, 24),
+      capacities: { queuedCommands: among(choices, "places", 8, 8, 16, 24) },
       workload: {
         fresh: 30,
         retry: 10,
@@ -80,7 +80,7 @@ export const rivalSchedules = {
     plan: (choices) => ({
       faults: weights("lossy link"),
       faultMicros: 500_000,
-      places: among(choices, "places", 16, 16, 24),
+      capacities: { queuedCommands: among(choices, "places", 16, 16, 24) },
       steps: 6_000,
       workload: { fresh: 100, retry: 10, follow: 10, replace: 20, guess: 20, callers: 100, mostThinkMicros: 5_000 },
     }),

@@ -2,6 +2,7 @@
  * What one caller does costs no other one (S37): a caller turned away for want of room holds at least as much of it as
  * any that may stay, and none is taken for a duplicate that the writer knew to be none when it came.
  */
+import type { Capacities } from "../../core/base/Capacities.ts";
 import type { Answer } from "../../core/Action.ts";
 import { FORGOTTEN } from "../../core/protocol/DuplicateSuppression.ts";
 import type { Outcome } from "../../core/protocol/Message.ts";
@@ -12,8 +13,9 @@ import { Violation } from "../base/Violation.ts";
 /** Places at a peer, few enough that the bytes of bodies, which count a little, make no difference. */
 const FEW_PLACES = 64;
 
-/** Whether this is checked in a world whose peers have so many places. */
-export const isCrowdable = (places: number): boolean => places <= FEW_PLACES;
+/** Whether this is checked in a world whose peers have these capacities. */
+export const isCrowdable = ({ queuedCommands }: Partial<Capacities>): boolean =>
+  queuedCommands !== undefined && queuedCommands <= FEW_PLACES;
 
 /** The actor of each open request. */
 export type SubjectOf = (requestId: string) => string | undefined;

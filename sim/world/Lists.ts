@@ -60,6 +60,7 @@ export class Lists {
       view: peer.disk,
       state: () => peer.state ?? state,
       crypto,
+      settings: peer.settings,
       integrityLost: (where: string) => {
         peer.dispatch({ _tag: "IntegrityLost", where });
         this.#ground.settle(peer);

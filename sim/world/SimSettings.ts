@@ -1,4 +1,5 @@
 /** The configuration file of a simulated peer, as its core gets it. */
+import { CAPACITIES } from "../../core/base/Capacities.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Settings } from "../../core/protocol/Event.ts";
 import { AUDIENCE } from "../requests/Commands.ts";
@@ -9,7 +10,7 @@ const CONFIG_DIGEST = "c".repeat(64) as Digest;
 const BOOTSTRAP_SECRET = Uint8Array.of(1, 2, 3, 4);
 
 /** What the peer in this slot (from 1) is told of itself and of the others. */
-export const simSettings = (slot: number, { peers, places, sessionMillis }: Plan): Settings => ({
+export const simSettings = (slot: number, { peers, capacities, sessionMillis }: Plan): Settings => ({
   configDigest: CONFIG_DIGEST,
   audience: AUDIENCE,
   issuer: undefined,
@@ -17,6 +18,6 @@ export const simSettings = (slot: number, { peers, places, sessionMillis }: Plan
   bootstrapSecret: BOOTSTRAP_SECRET,
   development: false,
   answerMillis: 10_000,
-  places,
+  capacities: { ...CAPACITIES, ...capacities },
   relyingParty: simRelyingParty(sessionMillis),
 });

@@ -132,7 +132,7 @@ export class World {
     this.commands = new Commands(this.cryptography, plan.bodyBytes);
     this.strangerKeys = this.cryptography.newKeys();
     this.network = new Network(plan.peers, plan.network, plan.redelivery, choices);
-    this.ghost = new Ghost(honest.crypto, plan.peers, product);
+    this.ghost = new Ghost(honest.crypto, plan.peers, product, plan.capacities);
 
     const checkers = new Checkers(
       this.ghost,

@@ -65,8 +65,7 @@ const mark = (step: Step, upTo: string | undefined): void => {
 };
 
 export const INDEX_TIMER = "Approvers.index";
-/** Approvers of one transaction, and the pause after it, in which others get their turn. */
-const BATCH = 64;
+/** The pause after each transaction, in which others get their turn. */
 const PAUSE_MILLIS = 10;
 
 /** Takes the next approvers of an older disk into the index. */
@@ -74,12 +73,12 @@ export const indexMore = (step: Step): void => {
   const after = step.slice(indexing).behind.get(SELF);
   if (after === undefined) return;
   const rows = step.rows(approverTables);
-  const page = rows.view.scan("approvers", after, BATCH);
+  const page = rows.view.scan("approvers", after, step.capacities.indexedApprovers);
   for (const { key } of page) {
     const approver = rows.current("approvers", key);
     if (approver !== undefined) reindex(step, approver, approver);
   }
-  const last = page.length < BATCH ? undefined : page.at(-1)?.key;
+  const last = page.length < step.capacities.indexedApprovers ? undefined : page.at(-1)?.key;
   mark(step, last);
   const behind = step.editIn(indexing, "behind");
   if (last === undefined) behind.delete(SELF);

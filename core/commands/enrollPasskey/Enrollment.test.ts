@@ -12,6 +12,7 @@ import {
 } from "../../../properties/cluster/Enrolling.ts";
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
 import type { ActorCheck } from "../../auth/ActorCheck.ts";
+import { CAPACITIES } from "../../base/Capacities.ts";
 import { Limits } from "../../base/Limits.ts";
 import type { Message } from "../../Message.ts";
 
@@ -140,7 +141,7 @@ describe("options", () => {
     for (let count = 1; count <= 10; count++) options(cluster, (count % 2) + 1, `o${count}`);
     cluster.pass(2_000);
     const tags = Array.from({ length: 10 }, (_, index) => cluster.answers.get(`o${index + 1}`)?._tag);
-    expect(tags.filter((tag) => tag === "Offered")).toHaveLength(Limits.sessionsPerRegistrar);
+    expect(tags.filter((tag) => tag === "Offered")).toHaveLength(CAPACITIES.sessionsPerRegistrar);
     expect([...cluster.answers.values()]).toContainEqual(
       expect.objectContaining({ rejection: expect.objectContaining({ code: "SESSION_CAPACITY" }) }),
     );
@@ -166,7 +167,7 @@ describe("options", () => {
       options(cluster, 1, requestId);
       shown.push(iss);
     };
-    const full = Array.from({ length: Limits.sessionsPerRegistrar }, (_, at) => `one ${at}`);
+    const full = Array.from({ length: CAPACITIES.sessionsPerRegistrar }, (_, at) => `one ${at}`);
     for (const requestId of full) ask("one", requestId);
     ask("another", "at once");
     cluster.settle();
@@ -177,26 +178,26 @@ describe("options", () => {
   });
 
   it("are refused past 256 unexpired sessions at the writer, whoever asks, and again possible when they have expired", () => {
-    expect(Limits.sessions).toBe(256);
+    expect(CAPACITIES.sessions).toBe(256);
     const cluster = enrolling(1);
     if (actor._tag !== "Verified") throw new Error();
     const { claims } = actor;
     const ask = (at: number): void => {
-      const sub = `registrar-${Math.floor(at / Limits.sessionsPerRegistrar)}`;
+      const sub = `registrar-${Math.floor(at / CAPACITIES.sessionsPerRegistrar)}`;
       cluster.judge = () => ({ _tag: "Verified", claims: { ...claims, sub } });
       options(cluster, 1, `o${at}`);
       cluster.settle();
     };
-    for (let at = 0; at < Limits.sessions; at += 1) ask(at);
-    expect([...cluster.answers.values()].filter(({ _tag }) => _tag === "Offered")).toHaveLength(Limits.sessions);
-    ask(Limits.sessions);
-    expect(cluster.answers.get(`o${Limits.sessions}`)).toMatchObject({
+    for (let at = 0; at < CAPACITIES.sessions; at += 1) ask(at);
+    expect([...cluster.answers.values()].filter(({ _tag }) => _tag === "Offered")).toHaveLength(CAPACITIES.sessions);
+    ask(CAPACITIES.sessions);
+    expect(cluster.answers.get(`o${CAPACITIES.sessions}`)).toMatchObject({
       rejection: { code: "SESSION_CAPACITY", detail: "There are 256 enrollments that have not expired." },
     });
-    expect(rowsOf(cluster, "sessions")).toEqual([Limits.sessions]);
+    expect(rowsOf(cluster, "sessions")).toEqual([CAPACITIES.sessions]);
     cluster.pass(TTL + 1);
-    ask(Limits.sessions + 1);
-    expect(cluster.answers.get(`o${Limits.sessions + 1}`)).toMatchObject({ _tag: "Offered" });
+    ask(CAPACITIES.sessions + 1);
+    expect(cluster.answers.get(`o${CAPACITIES.sessions + 1}`)).toMatchObject({ _tag: "Offered" });
   });
 
   it.each([
@@ -231,7 +232,7 @@ describe("options", () => {
       const cluster = enrolling(what === "restore" ? 3 : 1);
       cluster.judge = () => expiring(100 * HOUR);
       if (what === "clock") cluster.clockOffset = 24 * HOUR;
-      const offers = Array.from({ length: Limits.sessionsPerRegistrar }, (_, at) => offerOf(cluster, 1, `o${at}`));
+      const offers = Array.from({ length: CAPACITIES.sessionsPerRegistrar }, (_, at) => offerOf(cluster, 1, `o${at}`));
       if (what === "restore") cluster.peers.get(3)?.dispatch({ _tag: "DeclareRestore", requestId: "declare" });
       else {
         cluster.clockOffset = 0;

@@ -4,11 +4,13 @@ import { credential, enrolling, finish, offerOf, posted } from "../../../propert
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
 import type { Offer } from "./Offer.ts";
 import type { ActorCheck } from "../../auth/ActorCheck.ts";
+import { CAPACITIES } from "../../base/Capacities.ts";
 import { Limits } from "../../base/Limits.ts";
 import { enrollmentIn } from "./EnrollmentState.ts";
 import { FINISH_PATH } from "./Finish.ts";
 
-const { refusedFinishes, refusedFinishMillis, refusedFinishesOfActor, refusedFinishOfActorMillis } = Limits;
+const { refusedFinishMillis, refusedFinishOfActorMillis } = Limits;
+const { refusedFinishes, refusedFinishesOfActor } = CAPACITIES;
 const TOO_MANY = "TOO_MANY_ATTEMPTS";
 
 /** Somebody with a token of their own. */
@@ -133,7 +135,7 @@ describe("refused responses of one actor", () => {
 
   it("are known of so many names that a peer's memory has room for", () => {
     const cluster = enrolling(1);
-    const { refusedFinishNames } = Limits;
+    const { refusedFinishNames } = CAPACITIES;
     for (let index = 0; index <= refusedFinishNames; index++) tell(cluster, 1, `sub-${index}`, "A".repeat(43), {});
     expect(enrollmentIn(stateOf(cluster, 1)).refusedFinishes.size).toBe(refusedFinishNames);
     // The times of all of them are over.

@@ -21,8 +21,15 @@ interface Allowance {
   readonly millis: number;
 }
 
-const OF_SESSION: Allowance = { atOnce: Limits.refusedFinishes, millis: Limits.refusedFinishMillis };
-const OF_ACTOR: Allowance = { atOnce: Limits.refusedFinishesOfActor, millis: Limits.refusedFinishOfActorMillis };
+const ofSession = ({ capacities }: Step): Allowance => ({
+  atOnce: capacities.refusedFinishes,
+  millis: Limits.refusedFinishMillis,
+});
+
+const ofActor = ({ capacities }: Step): Allowance => ({
+  atOnce: capacities.refusedFinishesOfActor,
+  millis: Limits.refusedFinishOfActorMillis,
+});
 
 /** Sessions, by their registration ids, and actors share one map, as no name is both. */
 const actorName = ({ iss, sub }: Pick<ActorClaims, "iss" | "sub">): string => JSON.stringify([iss ?? null, sub]);
@@ -43,9 +50,9 @@ const use = (step: Step, name: string, { millis }: Allowance): void => {
   const names = step.editIn(enrollments, "refusedFinishes");
   const until = Math.max(names.get(name) ?? elapsed, elapsed) + millis;
   names.delete(name);
-  if (names.size >= Limits.refusedFinishNames)
+  if (names.size >= step.capacities.refusedFinishNames)
     for (const [other, due] of names) if (due <= elapsed) names.delete(other);
-  if (names.size >= Limits.refusedFinishNames)
+  if (names.size >= step.capacities.refusedFinishNames)
     for (const oldest of names.keys()) {
       names.delete(oldest);
       break;
@@ -63,7 +70,7 @@ const conflicts: ReadonlySet<RejectionCode> = new Set(["CREDENTIAL_ALREADY_REGIS
 /** Notes that a response which this peer had verified was refused because of what is registered. */
 export const noteConflict = (step: Step, response: Response, { code }: Rejection): void => {
   const session = conflicts.has(code) ? openSession(step, response) : undefined;
-  if (session !== undefined) use(step, session, OF_SESSION);
+  if (session !== undefined) use(step, session, ofSession(step));
 };
 
 /**
@@ -74,14 +81,15 @@ export const noteConflict = (step: Step, response: Response, { code }: Rejection
  */
 export const judgeFinish = (step: Step, call: Call, claims: ActorClaims): Either.Either<Finish, Rejection> => {
   const actor = actorName(claims);
-  if (isUsedUp(step, actor, OF_ACTOR)) return Either.left(tooMany("under this subject of tokens"));
+  if (isUsedUp(step, actor, ofActor(step))) return Either.left(tooMany("under this subject of tokens"));
   const response = responseIn(step.context.crypto, call);
   const session = response && openSession(step, response);
-  if (session !== undefined && isUsedUp(step, session, OF_SESSION)) return Either.left(tooMany("to this invitation"));
+  if (session !== undefined && isUsedUp(step, session, ofSession(step)))
+    return Either.left(tooMany("to this invitation"));
   const judged = finishOf(step, call);
   if (Either.isLeft(judged) && judged.left !== clockInDoubt) {
-    use(step, actor, OF_ACTOR);
-    if (session !== undefined) use(step, session, OF_SESSION);
+    use(step, actor, ofActor(step));
+    if (session !== undefined) use(step, session, ofSession(step));
   }
   return judged;
 };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Limits } from "../../base/Limits.ts";
+import { CAPACITIES } from "../../base/Capacities.ts";
 import type { RowView } from "../../Tables.ts";
 import { knownCredentials } from "./KnownCredentials.ts";
 
@@ -23,7 +23,7 @@ const versions = (total: number) => {
 };
 
 it("are the passkeys of this relying party alone, over more than a page", () => {
-  expect(knownCredentials(versions(90).view, { id: "alice", rpId: "example.org" })).toEqual([
+  expect(knownCredentials(versions(90).view, { id: "alice", rpId: "example.org" }, CAPACITIES)).toEqual([
     "c0",
     "c20",
     "c40",
@@ -36,12 +36,15 @@ it("are those of the very id, not of the next one", () => {
   const descriptor = JSON.stringify({ type: "WEBAUTHN", rpId: "example.org", credentialId: "c" });
   const page = [keyOf(1), keyOf(2).replace("alice", "bob")].map((key) => ({ key, row: { descriptor } }));
   const view = { get: () => undefined, scan: () => page } as unknown as RowView;
-  expect(knownCredentials(view, { id: "alice", rpId: "example.org" })).toEqual(["c"]);
+  expect(knownCredentials(view, { id: "alice", rpId: "example.org" }, CAPACITIES)).toEqual(["c"]);
 });
 
 it("are looked for in so many versions and no more", () => {
   const { view, read } = versions(5_000);
-  const known = knownCredentials(view, { id: "alice", rpId: "example.com" });
+  const known = knownCredentials(view, { id: "alice", rpId: "example.com" }, CAPACITIES);
   expect(known.at(0)).toBe("c10");
-  expect(read()).toBe(Limits.excludedVersions);
+  expect(read()).toBe(CAPACITIES.excludedVersions);
+  const few = versions(5_000);
+  expect(knownCredentials(few.view, { id: "alice", rpId: "example.com" }, { excludedVersions: 3 })).toEqual([]);
+  expect(few.read()).toBe(3);
 });

@@ -2,7 +2,7 @@
 import { Either } from "effect";
 import { parseStrictJson } from "../../codec/StrictJson.ts";
 import { utf8Bytes } from "../../codec/Utf8.ts";
-import { Limits } from "../../base/Limits.ts";
+import type { Capacities } from "../../base/Capacities.ts";
 import type { RowView } from "../../protocol/Tables.ts";
 import { approverRows } from "../approvers/Tables.ts";
 import type { Session } from "./Session.ts";
@@ -19,23 +19,28 @@ const credentialIdIn = (descriptor: string, rpId: string): string | undefined =>
 
 /**
  * Of the versions of the session's id, in the order of their refs. This spares a person a second passkey on one device
- * and protects nothing, as (rpId, credentialId) is unique anyway; so it stops after {@link Limits.excludedVersions}
+ * and protects nothing, as (rpId, credentialId) is unique anyway; so it stops after `excludedVersions`
  * versions of one id, rather than keep a step busy with them.
  */
-export const knownCredentials = (view: RowView, { id, rpId }: Pick<Session, "id" | "rpId">): ReadonlyArray<string> => {
+export const knownCredentials = (
+  view: RowView,
+  { id, rpId }: Pick<Session, "id" | "rpId">,
+  { excludedVersions }: Pick<Capacities, "excludedVersions">,
+): ReadonlyArray<string> => {
   const known: Array<string> = [];
   // The refs of one id are adjacent: no id contains an @.
   const prefix = `${id}@`;
   let after = prefix;
-  for (let seen = 0; seen < Limits.excludedVersions; seen += PAGE) {
-    const page = approverRows(view).scan("approvers", after, PAGE);
+  for (let seen = 0; seen < excludedVersions; seen += PAGE) {
+    const wanted = Math.min(PAGE, excludedVersions - seen);
+    const page = approverRows(view).scan("approvers", after, wanted);
     for (const { key, row } of page) {
       if (!key.startsWith(prefix)) return known;
       const credentialId = credentialIdIn(row.descriptor, rpId);
       if (credentialId !== undefined) known.push(credentialId);
       after = key;
     }
-    if (page.length < PAGE) return known;
+    if (page.length < wanted) return known;
   }
   return known;
 };

@@ -4,6 +4,7 @@ import { enrolling, options, sessionsOf } from "../../../properties/cluster/Enro
 import { forgedBy } from "../../../properties/cluster/Forging.ts";
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
 import { openStep } from "../../../properties/cluster/OpenStep.ts";
+import { CAPACITIES } from "../../base/Capacities.ts";
 import { Limits } from "../../base/Limits.ts";
 import type { Awaited } from "../../protocol/Requests.ts";
 import { onOutcome } from "../../protocol/Outcome.ts";
@@ -82,10 +83,10 @@ describe("an offer", () => {
     step.editIn(enrollments, "offered").clear();
     const requestOf = (at: number) => ({ ...forward, requestId: `request ${at}` });
     const remembered = (): ReadonlyArray<boolean> => [0, 1].map((at) => answerOfferedAgain(step, requestOf(at)));
-    for (let at = 0; at < Limits.offersRemembered; at++)
+    for (let at = 0; at < CAPACITIES.offersRemembered; at++)
       answerOffered(step, { ...offer, forward: requestOf(at) }, offered);
     expect(remembered()).toEqual([true, true]);
-    answerOffered(step, { ...offer, forward: requestOf(Limits.offersRemembered) }, offered);
+    answerOffered(step, { ...offer, forward: requestOf(CAPACITIES.offersRemembered) }, offered);
     expect(remembered()).toEqual([false, true]);
   });
 });

@@ -29,7 +29,7 @@ const tell = (step: Step, { entryPeer, requestId }: Forward, offered: Offered): 
 const remember = (step: Step, forward: Forward, offered: Offered): void => {
   forgetExpired(step);
   const remembered = step.editIn(enrollments, "offered");
-  if (remembered.size >= Limits.offersRemembered)
+  if (remembered.size >= step.capacities.offersRemembered)
     for (const oldest of remembered.keys()) {
       remembered.delete(oldest);
       break;
@@ -68,7 +68,7 @@ const offerOf = (step: Step, relyingParty: RelyingParty, { session, invitation }
     id: session.id,
     challenge: session.challenge,
     userHandle: session.userHandle,
-    excludeCredentialIds: knownCredentials(step.context.view, session),
+    excludeCredentialIds: knownCredentials(step.context.view, session, step.capacities),
     timeoutMillis: session.expiresAt - step.now,
   }),
 });

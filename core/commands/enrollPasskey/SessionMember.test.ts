@@ -8,6 +8,7 @@ import { stateOf } from "../../../properties/cluster/Restoring.ts";
 import { heard, openStep } from "../../../properties/cluster/OpenStep.ts";
 import type { ActorCheck } from "../../auth/ActorCheck.ts";
 import type { Settings } from "../../protocol/Event.ts";
+import { CAPACITIES } from "../../base/Capacities.ts";
 import { Limits } from "../../base/Limits.ts";
 import { requestLineOf } from "../../protocol/Forward.ts";
 import type { Message } from "../../Message.ts";
@@ -48,7 +49,7 @@ describe("attempts that some members acknowledge and others do not", () => {
     const cluster = enrolling(3);
     cluster.tamper = (_from, to, message) => (message._tag === "Session.Mirror" && to === 3 ? undefined : message);
     for (const round of ["first", "second"]) {
-      for (let at = 0; at < Limits.sessionsPerRegistrar; at += 1) options(cluster, 2, `${round} ${at}`);
+      for (let at = 0; at < CAPACITIES.sessionsPerRegistrar; at += 1) options(cluster, 2, `${round} ${at}`);
       cluster.pass(10_000);
     }
     expect(rowsOf(cluster, "sessions")).toEqual([0, 16, 0]);
@@ -64,7 +65,7 @@ describe("attempts that some members acknowledge and others do not", () => {
     if (actor._tag !== "Verified") throw new Error();
     const { claims } = actor;
     cluster.tamper = (_from, _to, message) => (message._tag === "Session.Mirror" ? undefined : message);
-    for (let at = 0; at < Limits.sessions; at += 1) {
+    for (let at = 0; at < CAPACITIES.sessions; at += 1) {
       const sub = `registrar-${at}`;
       cluster.judge = () => ({ _tag: "Verified", claims: { ...claims, sub } });
       options(cluster, 1, `o${at}`);
@@ -208,12 +209,12 @@ describe("a member asked to keep a session", () => {
     const named = (at: number) => session({ registrationId: at.toString(16).padStart(64, "0") as never })(item);
     show(Array.from({ length: 3 }, (_, at) => named(at)));
     show(Array.from({ length: 64 }, (_, at) => named(at)));
-    expect(rowsOf(cluster, "sessions")).toEqual([0, Limits.sessionsOfRequest, 0]);
+    expect(rowsOf(cluster, "sessions")).toEqual([0, CAPACITIES.sessionsOfRequest, 0]);
     expect(votes.at(-1)?.refusals[0]?.code).toBe("REQUEST_REPEATED");
   });
 
   it("keeps 1,024 that have not expired, however many requests a writer shows, and has room when they have", () => {
-    expect(Limits.mirroredSessions).toBe(1024);
+    expect(CAPACITIES.mirroredSessions).toBe(1024);
     const { cluster, item, show, votes } = caughtMirror();
     const requests: Array<Item["evidence"]> = [];
     cluster.tamper = (_from, _to, message) => {
@@ -221,7 +222,7 @@ describe("a member asked to keep a session", () => {
       if (message._tag === "Session.Votes") votes.push(message);
       return undefined;
     };
-    const wanted = Limits.mirroredSessions / Limits.sessionsOfRequest + 1;
+    const wanted = CAPACITIES.mirroredSessions / CAPACITIES.sessionsOfRequest + 1;
     for (let at = 0; at < wanted; at += 1) {
       // One after the other, as from a writer that takes them up and answers none.
       const {
@@ -234,22 +235,22 @@ describe("a member asked to keep a session", () => {
     expect(requests).toHaveLength(wanted);
     /** Sessions of a request invented by a lying writer: no other peer ever heard of these. */
     const made = requests.map((evidence, request) =>
-      Array.from({ length: Limits.sessionsOfRequest }, (_, at) => {
-        const registrationId = (request * Limits.sessionsOfRequest + at).toString(16).padStart(64, "0") as never;
+      Array.from({ length: CAPACITIES.sessionsOfRequest }, (_, at) => {
+        const registrationId = (request * CAPACITIES.sessionsOfRequest + at).toString(16).padStart(64, "0") as never;
         return { ...session({ registrationId, requestId: evidence.requestId })(item), evidence };
       }),
     );
     const [last = [], ...others] = made.toReversed();
     const all = others.flat();
     for (let at = 0; at < all.length; at += 64) show(all.slice(at, Math.min(at + 64, all.length - 1)));
-    expect(rowsOf(cluster, "sessions")).toEqual([0, Limits.mirroredSessions - 1, 0]);
+    expect(rowsOf(cluster, "sessions")).toEqual([0, CAPACITIES.mirroredSessions - 1, 0]);
     expect(votes.flatMap(({ refusals }) => refusals)).toEqual([]);
     // The last place, and one too many beside it.
     show([...all.slice(-1), ...last.slice(0, 1)]);
     expect(votes.at(-1)).toMatchObject({ acks: [{}], refusals: [{ code: "SESSION_CAPACITY" }] });
     show(last.slice(1, 2));
     expect(votes.at(-1)).toMatchObject({ acks: [], refusals: [{ code: "SESSION_CAPACITY" }] });
-    expect(rowsOf(cluster, "sessions")).toEqual([0, Limits.mirroredSessions, 0]);
+    expect(rowsOf(cluster, "sessions")).toEqual([0, CAPACITIES.mirroredSessions, 0]);
     cluster.tamper = whole;
     cluster.pass(TTL);
     options(cluster, 3, "later");

@@ -121,7 +121,7 @@ const roomFault = (step: Step, session: Session, accepted: ReadonlyArray<Accepte
   const request = requestKey(session);
   let ofRequest = accepted.filter((each) => requestKey(each.session) === request).length;
   for (const mark of step.slice(enrollments).sessions.values()) if (mark.request === request) ofRequest += 1;
-  if (ofRequest >= Limits.sessionsOfRequest) return "REQUEST_REPEATED";
+  if (ofRequest >= step.capacities.sessionsOfRequest) return "REQUEST_REPEATED";
   const { unexpired } = storedLoad(step, session.registrar);
-  return unexpired + accepted.length >= Limits.mirroredSessions ? "SESSION_CAPACITY" : undefined;
+  return unexpired + accepted.length >= step.capacities.mirroredSessions ? "SESSION_CAPACITY" : undefined;
 };

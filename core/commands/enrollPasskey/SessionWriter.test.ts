@@ -5,7 +5,7 @@ import { forgedBy } from "../../../properties/cluster/Forging.ts";
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
 import { fires, heard, openStep } from "../../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../../base/Digest.ts";
-import { Limits } from "../../base/Limits.ts";
+import { CAPACITIES } from "../../base/Capacities.ts";
 import type { MessageOf } from "../../Message.ts";
 import type { SignedStatement } from "../../protocol/Statement.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
@@ -158,8 +158,8 @@ describe("members are asked to keep sessions", () => {
   });
 
   it.each([
-    [Limits.proposalsPerMessage, [Limits.proposalsPerMessage]],
-    [Limits.proposalsPerMessage + 1, [Limits.proposalsPerMessage, 1]],
+    [CAPACITIES.proposalsPerMessage, [CAPACITIES.proposalsPerMessage]],
+    [CAPACITIES.proposalsPerMessage + 1, [CAPACITIES.proposalsPerMessage, 1]],
   ])("in messages that hold them: %i in %j", (total, messages) => {
     const busy = enrolling(2);
     const items: Array<number> = [];

@@ -5,7 +5,6 @@
  * attempt leaves rows for which nobody has the invitation, and they expire.
  */
 import { withEntry } from "../../base/Copies.ts";
-import { Limits } from "../../base/Limits.ts";
 import { answerRejected, callerOf, type Repeats } from "../../protocol/Answers.ts";
 import { isOutOfTime, stampedWrong } from "../../protocol/Clocks.ts";
 import { requestKey, requestLineOf } from "../../protocol/Forward.ts";
@@ -74,11 +73,10 @@ const refusalOf = (step: Step, { forward, tokenExpiresAt, actor }: OptionsReques
   const tooSoon = endsTooSoon(step.context, tokenExpiresAt);
   if (tooSoon !== undefined) return asMember(step.self, tooSoon);
   const { unexpired, unfinished } = loadOf(step, actor);
-  if (unfinished >= Limits.sessionsPerRegistrar)
-    return noRoom(`This registrar has ${Limits.sessionsPerRegistrar} unfinished enrollments.`);
-  return unexpired >= Limits.sessions
-    ? noRoom(`There are ${Limits.sessions} enrollments that have not expired.`)
-    : undefined;
+  const { sessionsPerRegistrar, sessions } = step.capacities;
+  if (unfinished >= sessionsPerRegistrar)
+    return noRoom(`This registrar has ${sessionsPerRegistrar} unfinished enrollments.`);
+  return unexpired >= sessions ? noRoom(`There are ${sessions} enrollments that have not expired.`) : undefined;
 };
 
 export const noRoom = (detail: string): Rejection =>
@@ -159,8 +157,9 @@ const sendMirror = (step: Step, items: ReadonlyArray<MirrorItem>, to: ReadonlyAr
 const mirror = (step: Step, to: ReadonlyArray<PeerId>, items: ReadonlyArray<MirrorItem>): void => {
   if (items.length === 0) return;
   // The bodies of so many requests fit into one message, whatever they contain.
-  for (let from = 0; from < items.length; from += Limits.proposalsPerMessage)
-    sendMirror(step, items.slice(from, from + Limits.proposalsPerMessage), to);
+  const { proposalsPerMessage } = step.capacities;
+  for (let from = 0; from < items.length; from += proposalsPerMessage)
+    sendMirror(step, items.slice(from, from + proposalsPerMessage), to);
   step.arm(MIRROR_TIMER, MIRROR_AGAIN_MILLIS);
 };
 

@@ -3,7 +3,7 @@ import { credential, enrolling, finish, offerOf, sessionsOf } from "../../../pro
 import { openStep } from "../../../properties/cluster/OpenStep.ts";
 import { sessionLock } from "../approvers/Locks.ts";
 import type { Digest } from "../../base/Digest.ts";
-import { Limits } from "../../base/Limits.ts";
+import { CAPACITIES } from "../../base/Capacities.ts";
 import { enrollmentIn, enrollments } from "./EnrollmentState.ts";
 import type { SessionMark } from "./SessionMark.ts";
 import type { Step } from "../../protocol/Step.ts";
@@ -90,20 +90,20 @@ describe("a session that is written", () => {
   };
 
   it("takes the place of the one that expired first, where there are as many as may be", () => {
-    expect(removed(both, Limits.sessionRows)).toEqual([older]);
+    expect(removed(both, CAPACITIES.sessionRows)).toEqual([older]);
   });
 
   it("leaves what expired within the hour where there is room", () => {
-    expect(removed(both, Limits.sessionRows - 1)).toEqual([]);
+    expect(removed(both, CAPACITIES.sessionRows - 1)).toEqual([]);
   });
 
   it("takes no place of one that may still be finished, or that a response is reserved for", () => {
-    expect(removed([], Limits.sessionRows)).toEqual([]);
+    expect(removed([], CAPACITIES.sessionRows)).toEqual([]);
     for (const isCompleted of [true, false])
       expect(
         removed(
           [past(younger, 1), [older, { ...mark, expiresAt: late - 2, isCompleted }]],
-          Limits.sessionRows,
+          CAPACITIES.sessionRows,
           (step) => step.edit("undecided", "locks").set(sessionLock(older), proposal),
         ),
       ).toEqual([younger]);

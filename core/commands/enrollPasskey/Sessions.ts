@@ -3,7 +3,6 @@
  * later transaction that writes another, so that no read ever writes.
  */
 import type { Digest } from "../../base/Digest.ts";
-import { Limits } from "../../base/Limits.ts";
 import type { Actor } from "../../protocol/Proposal.ts";
 import { signEach } from "../../protocol/SignEach.ts";
 import type { SignedStatement } from "../../protocol/Statement.ts";
@@ -63,7 +62,7 @@ const forgetOld = (step: Step, now: number): void => {
   for (const [registrationId, mark] of sessions)
     if (!takesRoom(step, registrationId, mark) && !step.isLocked(sessionLock(registrationId)))
       over.push([registrationId, mark]);
-  const inExcess = sessions.size - (Limits.sessionRows - 1);
+  const inExcess = sessions.size - (step.capacities.sessionRows - 1);
   over.sort(([, left], [, right]) => left.expiresAt - right.expiresAt);
   over.forEach(([registrationId, { expiresAt }], index) => {
     if (index >= inExcess && !isForgotten(expiresAt, now)) return;

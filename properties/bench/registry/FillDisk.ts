@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { Effect, Either } from "effect";
 import { commands } from "../../../core/commands/Commands.ts";
 import { insertApprover } from "../../../core/commands/approvers/ApproverRows.ts";
+import { CAPACITIES } from "../../../core/base/Capacities.ts";
 import type { Digest } from "../../../core/base/Digest.ts";
 import { boot } from "../../../core/protocol/Boot.ts";
 import type { StepContext } from "../../../core/protocol/Event.ts";
@@ -64,7 +65,7 @@ const contextOf = (view: SealedStore): StepContext => ({
     bootstrapSecret: undefined,
     development: true,
     answerMillis: 1,
-    places: 1,
+    capacities: CAPACITIES,
     relyingParty: undefined,
   },
   judgesTokens: true,

@@ -1,5 +1,5 @@
 /** What the registry answers with, as {@link recordJson} writes it (contract 2.1, 2.3, 2.5). */
-import { Limits } from "../../../core/base/Limits.ts";
+import { CAPACITIES } from "../../../core/base/Capacities.ts";
 import {
   described,
   either,
@@ -105,7 +105,7 @@ const creationOptionsShape = named(
     pubKeyCredParams: list(object({ type: word(["public-key"], NO_RULE), alg: only(-7) })),
     timeout: described("Milliseconds.", integer(0)),
     excludeCredentials: described(
-      `The id's known credentials, of its first ${Limits.excludedVersions} versions.`,
+      `The id's known credentials, of its first ${CAPACITIES.excludedVersions} versions.`,
       list(credentialName),
     ),
     authenticatorSelection: object({

@@ -1,0 +1,61 @@
+/**
+ * Capacities so small that a few requests use them up, each drawn by itself. What only a storm reaches with those of the
+ * service, a run of some hundred events then meets many times.
+ */
+import type { Capacities } from "../../core/base/Capacities.ts";
+import type { Choices, Stretch } from "../base/Choices.ts";
+
+const FEW: Stretch = [2, 6];
+
+/** How small each may be; most as small as can be without one of them being none at all. */
+const ranges: Readonly<Record<keyof Capacities, Stretch>> = {
+  preparations: FEW,
+  refusals: FEW,
+  unacknowledged: FEW,
+  slotWindow: FEW,
+  proposalsPerMessage: FEW,
+  // Two statements of each of five members.
+  heldStatements: [10, 14],
+  offeredSlots: [1, 6],
+  ownSlots: [1, 6],
+  summedRecords: [1, 6],
+  indexedApprovers: [1, 6],
+  queuedCommands: [3, 16],
+  readinessWaiters: FEW,
+  sessionsPerRegistrar: FEW,
+  sessions: FEW,
+  mirroredSessions: FEW,
+  sessionsOfRequest: FEW,
+  sessionRows: FEW,
+  excludedVersions: FEW,
+  refusedFinishes: FEW,
+  refusedFinishesOfActor: FEW,
+  refusedFinishNames: FEW,
+  denialsRemembered: FEW,
+  offersRemembered: FEW,
+  listedKeys: [1, 6],
+  listedRuns: FEW,
+  listWork: FEW,
+  // No filter of the lister has more terms than three, and the first search of each is 1.25.
+  searchWork: [5, 12],
+};
+
+const names = Object.keys(ranges) as ReadonlyArray<keyof Capacities>;
+
+type Drawn = { -readonly [K in keyof Capacities]?: Capacities[K] };
+
+/** Each of them with so many chances in a thousand; the others are the service's. */
+export const smallCapacities = (choices: Choices, perMille: number): Partial<Capacities> => {
+  const drawn: Drawn = {};
+  for (const name of names) {
+    const unit = choices.plan(`capacity ${name}`);
+    const [least, most] = ranges[name];
+    if (unit.chance("is small", perMille)) drawn[name] = unit.between("value", most, least, most);
+  }
+  // A writer may have as many slots open as preparations.
+  const { slotWindow, preparations, ...others } = drawn;
+  if (preparations === undefined) return others;
+  return slotWindow === undefined
+    ? { preparations, ...others }
+    : { preparations, slotWindow: Math.max(slotWindow, preparations), ...others };
+};
