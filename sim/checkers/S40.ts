@@ -120,7 +120,8 @@ export const S40 = (ghost: Ghost): Checker => {
         walks.add(walk);
         keepNewest(walks, WALKS);
       }
-      const page = { wanted: filter, limit, after: from?.after ?? "", steady: refs, ever: new Set(refs) };
+      const mayBeShort = ghost.capacities.searchWork !== undefined;
+      const page = { wanted: filter, limit, mayBeShort, after: from?.after ?? "", steady: refs, ever: new Set(refs) };
       open.set(asked, { slot, isGoodCursor, refusal: refusalOf(peer), page });
     },
     listed: (peer, asked, outcome, transactions) => {
@@ -133,7 +134,11 @@ export const S40 = (ghost: Ghost): Checker => {
       if (fault !== undefined) throw new Violation("S40", about, fault);
       if (outcome._tag !== "Page") return;
       if (outcome.next === undefined) walks.delete(asked.walk);
-      else given.set(outcome.next, { filter: textOfWanted(asked.filter), after: outcome.refs.at(-1) ?? "" });
+      else {
+        if (outcome.next === asked.cursor) throw new Violation("S40", about, "the next page is the same one again");
+        const after = outcome.refs.at(-1) ?? due?.page.after ?? "";
+        given.set(outcome.next, { filter: textOfWanted(asked.filter), after });
+      }
       keepNewest(given, CURSORS);
     },
   };

@@ -29,6 +29,8 @@ export const fits = (wanted: Wanted, { id, descriptor, metadata }: Approver): bo
 export interface OpenPage {
   readonly wanted: Wanted;
   readonly limit: number;
+  /** Whether it may end early, because so little work is allowed for one. */
+  readonly mayBeShort: boolean;
   /** The last ref of the page before; empty for the first page. */
   readonly after: string;
   /** Refs that have fitted at every moment since it was asked for, at the peer that was. */
@@ -39,7 +41,7 @@ export interface OpenPage {
 
 /** Why a page is not what it should be; undefined where it is. */
 export const pageFault = (
-  { limit, after, steady, ever }: OpenPage,
+  { limit, mayBeShort, after, steady, ever }: OpenPage,
   refs: ReadonlyArray<string>,
   isLast: boolean,
 ): string | undefined => {
@@ -50,12 +52,12 @@ export const pageFault = (
     before = ref;
   }
   if (refs.length > limit) return `it shows ${refs.length}`;
-  if (!isLast && refs.length < limit) return `it shows ${refs.length} and another page is to follow`;
+  if (!isLast && !mayBeShort && refs.length < limit) return `it shows ${refs.length} and another page is to follow`;
   const shown = new Set(refs);
   for (const ref of steady)
     if (ref > after && (isLast || ref <= before) && !shown.has(ref)) return `it leaves out ${ref}, which fitted`;
   const isMore = [...ever].some((ref) => ref > before);
-  return isLast || isMore ? undefined : "another page is to follow, and nothing more fitted";
+  return isLast || isMore || mayBeShort ? undefined : "another page is to follow, and nothing more fitted";
 };
 
 /** One list read to its end, page by page, through any peers, while approvers change. */

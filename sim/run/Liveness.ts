@@ -157,11 +157,13 @@ const assertReplaceable = (world: World, workload: Workload, peer: SimPeer, othe
     const replaced = attempt(world, workload, peer, replacement);
     if (typeof replaced !== "string" && replaced._tag === "Replaced") {
       const again = attempt(world, workload, other, replacement);
+      // A peer that remembers no further denial gives none for certain.
+      const isFull = world.plan.capacities.denialsRemembered !== undefined;
       const isRefused =
         typeof again !== "string" &&
         again._tag === "Rejected" &&
         again.rejection.code === "PRECONDITION_FAILED" &&
-        !again.rejection.outcomeUnknown;
+        (!again.rejection.outcomeUnknown || isFull);
       if (isRefused) return;
       throw new Violation(
         "L4",
