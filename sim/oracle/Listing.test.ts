@@ -62,6 +62,7 @@ it("finds what a page leaves out, shows twice or must not show", () => {
   const page = (steady: string, ever = steady, after = "") => ({
     wanted: ALL,
     limit: 2,
+    mayBeShort: false,
     after,
     steady: new Set(steady),
     ever: new Set(ever),
@@ -70,6 +71,10 @@ it("finds what a page leaves out, shows twice or must not show", () => {
   expect(fault("ab", false)).toBeUndefined();
   expect(fault("c", true, page("abc", "abc", "b"))).toBeUndefined();
   expect(fault("", true, page(""))).toBeUndefined();
+  // Little work was allowed for it, which is no reason to leave anything out.
+  expect(fault("a", false)).toMatch("it shows 1 and another page is to follow");
+  expect(fault("a", false, { ...page("abc"), mayBeShort: true })).toBeUndefined();
+  expect(fault("b", false, { ...page("abc"), mayBeShort: true })).toMatch("leaves out a");
   // Something came, or went, while the page was being read.
   for (const shown of ["ab", "bc"]) expect(fault(shown, true, page("b", "abc"))).toBeUndefined();
   expect(fault("ac", true)).toMatch("leaves out b");

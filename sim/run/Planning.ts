@@ -4,6 +4,7 @@ import type { Choices } from "../base/Choices.ts";
 import { CALM_NETWORK, type Mode, type Plan, type WorkloadPlan } from "../base/Plan.ts";
 import type { RunOptions } from "./RunOptions.ts";
 import { tooMany } from "../schedules/PastBudget.ts";
+import { drawnCapacities } from "../schedules/SmallCapacities.ts";
 import { among, ANY_SIZE, CLUSTER, type Schedule } from "../schedules/Schedule.ts";
 import { scheduleOf } from "../schedules/Mix.ts";
 import { scheduleNamed } from "../schedules/Schedules.ts";
@@ -90,8 +91,8 @@ export const planOf = (
     redelivery: 60,
     bodyBytes: 0,
     sessionMillis: 20_000,
-    capacities: {},
     ...draft,
+    capacities: { ...(schedule.isRoomy === true ? {} : drawnCapacities(choices)), ...draft.capacities },
     workload: { ...CALLERS, ...draft.workload, ...(options.callers === undefined ? {} : { callers: options.callers }) },
     seed,
     schedule: name,

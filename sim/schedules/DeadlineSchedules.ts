@@ -49,6 +49,7 @@ export const deadlineSchedules = {
   },
   // All 256 places are taken by proposals that stay undecided until they have expired, and longer.
   "expiry-storm-256": {
+    isRoomy: true,
     share: 10,
     sizes: CLUSTER,
     plan: () => ({

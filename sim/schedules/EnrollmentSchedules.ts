@@ -34,6 +34,7 @@ export const enrollmentSchedules = {
   },
   // More options than there is room for, and sessions that end while they are answered.
   "session-capacity-edge": {
+    isRoomy: true,
     plan: (choices) => ({
       sessionMillis: choices.plan("sessionMillis").oneOf("value", 60_000, [3_000, 60_000]),
       faults: weights(...BUSY_FAULTS, "slow link"),
@@ -42,6 +43,7 @@ export const enrollmentSchedules = {
   },
   // More attempts fail at one member than the others have room for.
   "session-storm": {
+    isRoomy: true,
     share: 15,
     sizes: CLUSTER,
     plan: () => ({

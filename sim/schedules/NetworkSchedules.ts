@@ -22,6 +22,7 @@ export const networkSchedules = {
   "silent-preparer": { sizes: CLUSTER, plan: () => ({ faults: weights("silent member", "pause") }) },
   // Each caller waits until all have acknowledged or it is told that nobody knows, so it takes as many callers.
   "unacknowledged-4096": {
+    isRoomy: true,
     share: 2,
     sizes: { quiet: 2, drawn: [2] },
     plan: () => ({

@@ -21,6 +21,7 @@ export const processSchedules = {
   },
   // A member stays sealed until the writer has turned away more than it remembers.
   "copy-after-storm": {
+    isRoomy: true,
     share: 5,
     sizes: CLUSTER,
     plan: () => ({

@@ -23,6 +23,8 @@ export const USUAL_SHARE = 100;
 export interface Schedule {
   /** How often the default mix draws it, beside the others; less than {@link USUAL_SHARE} where its runs are long. */
   readonly share?: number;
+  /** Its point needs the service's capacities: none is drawn smaller. */
+  readonly isRoomy?: boolean;
   /** By default any. */
   readonly sizes?: Sizes;
   readonly plan: (choices: Choices) => Draft;

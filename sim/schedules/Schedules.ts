@@ -12,7 +12,7 @@ import { traitorSchedules } from "./TraitorSchedules.ts";
 
 const schedules = {
   swarm,
-  calm: { share: 50, plan: () => ({}) },
+  calm: { share: 50, isRoomy: true, plan: () => ({}) },
   ...networkSchedules,
   ...processSchedules,
   ...diskSchedules,

@@ -44,13 +44,14 @@ const names = Object.keys(ranges) as ReadonlyArray<keyof Capacities>;
 
 type Drawn = { -readonly [K in keyof Capacities]?: Capacities[K] };
 
-/** Each of them with so many chances in a thousand; the others are the service's. */
-export const smallCapacities = (choices: Choices, perMille: number): Partial<Capacities> => {
+/** In one run of three some are small, those that are not the service's. */
+export const drawnCapacities = (choices: Choices): Partial<Capacities> => {
   const drawn: Drawn = {};
+  if (!choices.plan("small capacities").chance("happens", 333)) return drawn;
   for (const name of names) {
     const unit = choices.plan(`capacity ${name}`);
     const [least, most] = ranges[name];
-    if (unit.chance("is small", perMille)) drawn[name] = unit.between("value", most, least, most);
+    if (unit.chance("is small", 500)) drawn[name] = unit.between("value", most, least, most);
   }
   // A writer may have as many slots open as preparations.
   const { slotWindow, preparations, ...others } = drawn;

@@ -7,7 +7,6 @@ import { faultNames, type FaultName } from "../faults/Faults.ts";
 import { betray, treasonNames } from "../faults/Treason.ts";
 import { moments } from "../moments/Moments.ts";
 import type { Nemesis } from "../world/World.ts";
-import { smallCapacities } from "./SmallCapacities.ts";
 import { among, type Draft, happens, type Schedule } from "./Schedule.ts";
 
 /** These leave rows that do not hold, until they are repaired. */
@@ -54,7 +53,6 @@ const plan = (choices: Choices): Draft => ({
   faultMicros: among(choices, "faultMicros", 400_000, 100_000, 400_000, 1_500_000, 6_000_000),
   faultsWhileFounding: choices.plan("faultsWhileFounding").chance("value", 400),
   clockOffsetMillis: among(choices, "clockOffsetMillis", 0, 0, 5, 1_000, 2_000),
-  capacities: happens(choices, "small capacities", 333) ? smallCapacities(choices, 500) : {},
   clockDriftPerMillion: among(choices, "clockDriftPerMillion", 0, 0, 0, 50, 500),
   network: {
     leastDelay: within(choices, "leastDelay", 300, 50, 500),
