@@ -121,6 +121,22 @@ module.exports = {
     ...upwards,
     ...notionsOfTheirOwn,
     {
+      name: "capacities-come-with-settings",
+      comment: "messages are bounded by those of the service; nobody else knows how small the simulator draws them",
+      severity: "error",
+      from: {
+        path: "^(core|runtime|sim|server)/",
+        pathNot: [
+          "\\.test\\.ts$",
+          "^core/protocol/Message\\.ts$",
+          "^sim/world/SimSettings\\.ts$",
+          "^server/peer/FoundingSettings\\.ts$",
+          "^server/http/endpoints/RegistryAnswers\\.ts$",
+        ],
+      },
+      to: { path: "^core/base/Capacities\\.ts$", dependencyTypesNot: ["type-only"] },
+    },
+    {
       name: "every-folder-has-its-place",
       comment: "a new one in the order above",
       severity: "error",

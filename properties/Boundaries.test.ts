@@ -42,6 +42,28 @@ it("keeps what judges a run from asking the core", async () => {
   expect(await broken(all((to) => `import { it } from "${to}core/protocol/Tables.ts"; it;`))).toEqual([]);
 });
 
+it("keeps who works with capacities from the numbers of the service", async () => {
+  const line = (what: string): string =>
+    `import { ${what} } from "../base/Capacities.ts"; export const one: Capacities = 1;`;
+  const rules = (output: ICruiseResult) => output.summary.violations.map(({ from, rule }) => [from, rule.name]);
+  const baseDir = mkdtempSync(join(tmpdir(), "boundaries-"));
+  try {
+    for (const folder of ["core/base", "core/protocol"]) mkdirSync(join(baseDir, folder), { recursive: true });
+    writeFileSync(
+      join(baseDir, "core/base/Capacities.ts"),
+      "export type Capacities = 1; export const CAPACITIES = 1;\n",
+    );
+    writeFileSync(join(baseDir, "core/protocol/Entry.ts"), line("type Capacities, CAPACITIES"));
+    writeFileSync(join(baseDir, "core/protocol/Message.ts"), line("type Capacities, CAPACITIES"));
+    writeFileSync(join(baseDir, "core/protocol/Step.ts"), line("type Capacities"));
+    const ruleSet = { forbidden: (forbidden ?? []).filter(({ name }) => name === "capacities-come-with-settings") };
+    const { output } = await cruise(["core"], { baseDir, ruleSet, validate: true, tsPreCompilationDeps: true });
+    expect(rules(output as ICruiseResult)).toEqual([["core/protocol/Entry.ts", "capacities-come-with-settings"]]);
+  } finally {
+    rmSync(baseDir, { recursive: true });
+  }
+});
+
 it("lets each borrow only what is listed for it", async () => {
   const line = `import { it } from "../../core/protocol/Decision.ts"; it;`;
   const files = ["checkers/S26", "checkers/S9", "checkers/S26.test", "faults/Planted"];

@@ -1,4 +1,5 @@
 /** S23: a message that was handled and comes again, byte for byte, writes nothing. */
+import type { Capacities } from "../../core/base/Capacities.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Checker } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
@@ -14,10 +15,30 @@ const broughtBy = ({ product }: Ghost, message: Message): string => {
   return votes.map((vote) => `, with peer ${vote.header.peerId}'s ${voteText(vote)}`).join("");
 };
 
+/**
+ * What a peer passes over for want of these it takes for new once there is room: it says nothing about a proposal that
+ * it can neither prepare nor refuse, and a refused session leaves no trace.
+ */
+const roomFor = (message: Message): ReadonlyArray<keyof Capacities> => {
+  switch (message._tag) {
+    case "Prepare":
+    case "AbortRequest":
+    case "SettleQuery":
+      return ["refusals", "preparations", "slotWindow"];
+    case "Session.Mirror":
+      return ["mirroredSessions", "sessionsOfRequest"];
+    default:
+      return [];
+  }
+};
+
+const isPassedOver = ({ capacities }: Ghost, message: Message): boolean =>
+  roomFor(message).some((room) => capacities[room] !== undefined);
+
 export const S23 = (ghost: Ghost): Checker => ({
   id: "S23",
   redelivered: ({ slot, honest }, message, transactions) => {
-    if (honest && transactions > 0)
+    if (honest && transactions > 0 && !isPassedOver(ghost, message))
       throw new Violation(
         "S23",
         `peer ${slot} had handled this ${message._tag}${broughtBy(ghost, message)}`,
