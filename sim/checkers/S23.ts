@@ -19,21 +19,16 @@ const broughtBy = ({ product }: Ghost, message: Message): string => {
  * What a peer passes over for want of these it takes for new once there is room: it says nothing about a proposal that
  * it can neither prepare nor refuse, and a refused session leaves no trace.
  */
-const roomFor = (message: Message): ReadonlyArray<keyof Capacities> => {
-  switch (message._tag) {
-    case "Prepare":
-    case "AbortRequest":
-    case "SettleQuery":
-      return ["refusals", "preparations", "slotWindow"];
-    case "Session.Mirror":
-      return ["mirroredSessions", "sessionsOfRequest"];
-    default:
-      return [];
-  }
+const PROPOSALS = ["refusals", "preparations", "slotWindow"] as const;
+const needed: { readonly [tag: string]: ReadonlyArray<keyof Capacities> } = {
+  Prepare: PROPOSALS,
+  AbortRequest: PROPOSALS,
+  SettleQuery: PROPOSALS,
+  "Session.Mirror": ["mirroredSessions", "sessionsOfRequest"],
 };
 
-const isPassedOver = ({ capacities }: Ghost, message: Message): boolean =>
-  roomFor(message).some((room) => capacities[room] !== undefined);
+const isPassedOver = ({ capacities }: Ghost, { _tag }: Message): boolean =>
+  needed[_tag]?.some((room) => capacities[room] !== undefined) === true;
 
 export const S23 = (ghost: Ghost): Checker => ({
   id: "S23",
