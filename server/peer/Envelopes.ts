@@ -53,6 +53,6 @@ export class Envelopes {
       length <= STRANGER_BYTES || signer === undefined
         ? undefined
         : sealWarrant(state, signer, entropy(), { to, length });
-    this.#ports.send(to, { envelope, lane: laneOf(message), warrant });
+    this.#ports.send(to, { packet: envelope, bytes: length, lane: laneOf(message), warrant });
   }
 }

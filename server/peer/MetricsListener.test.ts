@@ -1,7 +1,7 @@
 import { Effect, Exit, Scope } from "effect";
 import { expect, it } from "vitest";
 import { openGuard } from "../../properties/http/OpenGuard.ts";
-import { MailboxRoom } from "../transport/MailboxRoom.ts";
+import { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
 import { makePeerListener } from "../transport/PeerListener.ts";
 import { closeListener, listen } from "./Listening.ts";
 import { openMetrics, scrapeOf } from "./MetricsListener.ts";
@@ -28,14 +28,9 @@ it("answers 500 where a reading fails, says why in the log alone, and goes on", 
       metrics: scrape,
       room: new MailboxRoom(),
       answered: () => undefined,
-      open: unused,
+      intake: { isBusy: false, receive: unused },
       warranted: unused,
-      deliver: unused,
-      unread: unused,
-      hold: unused,
-      backlog: unused,
       initialized: unused,
-      check: unused,
     },
     undefined,
     peerGuard,

@@ -1,7 +1,4 @@
-/**
- * One peer on this machine: the driver with its store, keys, timers, callers and links to the others. It knows nothing
- * of HTTP.
- */
+/** One peer on this machine: the driver with store, keys, timers, callers and envelopes. It knows nothing of HTTP. */
 import { randomBytes } from "node:crypto";
 import type { Either } from "effect";
 import type { Answer } from "../../core/Action.ts";
@@ -21,6 +18,7 @@ import { OperatorLog } from "../../runtime/OperatorLog.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
 import { type ReadPorts, type ReadRecord, readApprover, withObservations } from "../../runtime/Reads.ts";
 import { SealedStore, type Verified } from "../../runtime/SealedStore.ts";
+import { Timers } from "../../runtime/Timers.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
 import type { PeerKeys } from "../crypto/CryptoBackend.ts";
 import { Callers, type Named } from "./Callers.ts";
@@ -29,9 +27,9 @@ import type { Operation } from "./Operation.ts";
 import { entropy } from "./Entropy.ts";
 import { Envelopes } from "./Envelopes.ts";
 import { FreshStart } from "./FreshStart.ts";
+import { later } from "./MachineTime.ts";
 import { observedStore } from "./ObservedStore.ts";
 import type { Initialization, PeerPorts } from "./PeerPorts.ts";
-import { Timers } from "./Timers.ts";
 import { Verification } from "./Verification.ts";
 
 interface Running {
@@ -66,7 +64,7 @@ export class Peer {
   /** Reads the state back. Throws when the store cannot be read or its rows contradict each other. */
   constructor(ports: PeerPorts) {
     this.#ports = ports;
-    this.#timers = new Timers((timer) => this.#dispatch({ _tag: "TimerFired", timer }));
+    this.#timers = new Timers(later, (timer) => this.#dispatch({ _tag: "TimerFired", timer }));
     this.#envelopes = new Envelopes({ ...ports, state: () => this.state, signer: this.signer });
     this.#callers = new Callers({
       ...ports,

@@ -5,13 +5,15 @@ import { Server as HttpsServer } from "node:https";
 import { fileURLToPath } from "node:url";
 import { Effect, Either } from "effect";
 import type { Scope } from "effect/Scope";
-import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Topology } from "../../core/protocol/Topology.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
+import { Intake } from "../../runtime/transport/Intake.ts";
+import { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
 import { WallClock } from "../../runtime/WallClock.ts";
 import { openAuditSinks } from "../audit/AuditSinks.ts";
-import { openTokenVerifier, type TokenVerifier } from "../auth/TokenVerifier.ts";
+import { checkWith, judgedBy } from "../auth/TokenJudge.ts";
+import { openTokenVerifier } from "../auth/TokenVerifier.ts";
 import { LiveBackups } from "../backup/LiveBackup.ts";
 import { bootstrapSecretSource } from "../config/BootstrapSecret.ts";
 import { loadConfig } from "../config/ConfigFile.ts";
@@ -32,9 +34,8 @@ import { isMarkedInitialized, markInitialized } from "../sqlite/StoreDirectory.t
 import { openTelemetry, type Telemetry } from "../telemetry/Telemetry.ts";
 import { loadUsableTls } from "../tls/Certificates.ts";
 import { expiries, type ListenerTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
-import { MailboxRoom } from "../transport/MailboxRoom.ts";
-import { makePeerListener, type PeerEndpoint, takeAnswer } from "../transport/PeerListener.ts";
-import { PeerLinks } from "../transport/PeerLinks.ts";
+import { makePeerListener, type PeerEndpoint } from "../transport/PeerListener.ts";
+import { openLinks, type PeerLinks } from "../transport/PeerLinks.ts";
 import { declareCopied } from "./CopiedDisk.ts";
 import { unsealFrom } from "./DevelopmentSecrets.ts";
 import { foundingSettings } from "./FoundingSettings.ts";
@@ -87,14 +88,6 @@ const elapsedMillis = (): number => performance.now();
 const starting = <A, E extends { readonly message: string }, R>(
   effect: Effect.Effect<A, E, R>,
 ): Effect.Effect<A, StartError, R> => Effect.mapError(effect, ({ message }) => startError(message));
-
-const checkWith =
-  (verifier: TokenVerifier) =>
-  async (token: string): Promise<ActorCheck> =>
-    Either.match(await verifier.verify(token), {
-      onLeft: (fault): ActorCheck => fault,
-      onRight: (claims): ActorCheck => ({ _tag: "Verified", claims }),
-    });
 
 /** What the public API is given as it is. */
 type Given = "config" | "log" | "metrics" | "clock" | "peer" | "control" | "check" | "audit" | "warnings" | "backups";
@@ -183,14 +176,15 @@ const openPeer = (
     const links = yield* Effect.acquireRelease(
       Effect.sync(
         () =>
-          new PeerLinks(config.cluster.peers, {
+          openLinks(config.cluster.peers, {
             tls: tls.peerClient,
             room,
+            elapsedMillis,
             dropped: (peerId, reason) => {
               metrics.count("custody_messages_dropped_total", reason);
               log.debug("message dropped", { peerId, reason });
             },
-            received: (envelope, parcel) => takeAnswer(endpoint, envelope, parcel),
+            received: (envelope, parcel) => intake.receiveAnswer(envelope, parcel),
           }),
       ),
       (open) => Effect.sync(() => open.close()),
@@ -223,9 +217,9 @@ const openPeer = (
     isStarted = true;
     const provider = shamirProvider(config.seal, (length) => Uint8Array.from(randomBytes(length)));
     const check = checkWith(verifier);
-    const endpoint: PeerEndpoint = {
-      open: (envelope) => peer.open(envelope),
-      warranted: (warrant) => peer.warranted(warrant),
+    const intake = new Intake<Uint8Array>({
+      open: (envelope) => Either.merge(peer.open(envelope)),
+      judge: judgedBy(check),
       deliver: (opened, actors, consumed) => {
         const to = self() ?? 0;
         clocks.saw(opened.from, opened.message);
@@ -233,11 +227,15 @@ const openPeer = (
         peer.deliver(opened, actors, traces?.delivery(to, opened, consumed) ?? consumed);
       },
       unread: (unread, consumed) => peer.unread(unread, consumed),
-      room,
       hold: (from, end) => links.hold(from, end),
       backlog: () => peer.backlog,
+      room,
+    });
+    const endpoint: PeerEndpoint = {
+      intake,
+      warranted: (warrant) => peer.warranted(warrant),
+      room,
       initialized: () => peer.state.cluster.peer !== undefined,
-      check,
       answered: (status) => metrics.count("custody_peer_http_responses_total", String(status)),
     };
     const control = new SealControl({ peer, provider, backend, log });
@@ -270,7 +268,7 @@ const openPeer = (
       hasTokenKeys: judgesTokens(),
       members: settings.peers.map((peerId) => ({
         peerId,
-        reachable: links.reachable(peerId),
+        reachable: links.isReachable(peerId),
         clockAheadMillis: clocks.aheadMillis(peerId),
       })),
       backlog: peer.backlog,
@@ -328,7 +326,7 @@ const openPublicApi = (
       config,
       check,
       judgesTokens,
-      reachable: (peerId) => links.reachable(peerId),
+      reachable: (peerId) => links.isReachable(peerId),
       warnings,
       ...budgets,
       longReads: new LongReads(elapsedMillis),
@@ -384,7 +382,7 @@ export const startServer = (
       renew(publicApi.server, tls.http);
       renew(peerApi.server, tls.peerHttp);
       if (peerApi.metrics !== undefined) renew(peerApi.metrics.server, tls.metrics);
-      links.renew(tls.peerClient);
+      for (const link of links.all) link.renew(tls.peerClient);
       certificates = expiries(tls);
     };
     const reload = makeReload(config, { ...options, log, now, useTls, reloadKeys });

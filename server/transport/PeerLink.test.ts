@@ -2,11 +2,12 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Lane } from "../../core/protocol/Lane.ts";
-import { MailboxRoom, type Parcel } from "./MailboxRoom.ts";
-import { type DropReason, maxEnvelopeBytes, MESSAGES_PATH, PeerLink, WARRANT_HEADER } from "./PeerLink.ts";
+import type { DropReason } from "../../runtime/transport/Link.ts";
+import { MailboxRoom, type Parcel } from "../../runtime/transport/MailboxRoom.ts";
+import { maxEnvelopeBytes, MESSAGES_PATH, PeerLink, WARRANT_HEADER } from "./PeerLink.ts";
 
 const tls = { rejectUnauthorized: true, minVersion: "TLSv1.3" } as const;
-const limits = { connections: 2, roundConnections: 0, queuedMessages: 3, queuedBytes: 100, timeoutMillis: 5_000 };
+const limits = { connections: 2, roundConnections: 0, queuedMessages: 3, queuedBytes: 100 };
 
 const open: Array<Server | PeerLink> = [];
 afterEach(() => {
@@ -52,7 +53,7 @@ const receiver = async () => {
   return { received, url: `http://127.0.0.1:${port}` };
 };
 
-const linkTo = (url: string, change: Partial<typeof limits> = {}) => {
+const linkTo = (url: string, change: Partial<typeof limits> = {}, timeoutMillis = 5_000) => {
   const dropped: Array<DropReason> = [];
   const answers: Array<string> = [];
   const parcels: Array<Parcel> = [];
@@ -67,10 +68,11 @@ const linkTo = (url: string, change: Partial<typeof limits> = {}) => {
     },
     parcel: () => room.parcel(2),
     limits: { ...limits, ...change },
+    timeoutMillis,
   });
   open.push(link);
   const send = (text: string, lane: Lane = "round", warrant?: Uint8Array): void =>
-    link.send({ envelope: Buffer.from(text), lane, warrant });
+    link.send({ packet: Buffer.from(text), bytes: text.length, lane, warrant });
   return { link, dropped, answers, parcels, room, send };
 };
 
@@ -78,7 +80,7 @@ describe("the way to another peer", () => {
   it("uses so many connections and queues so many messages, the oldest dropped", async () => {
     const { received, url } = await receiver();
     const { link, dropped, send } = linkTo(url);
-    expect(link.reachable).toBeUndefined();
+    expect(link.isReachable).toBeUndefined();
     for (const text of ["1", "2", "3", "4", "5"]) send(text);
     expect(dropped).toEqual([]);
     send("6");
@@ -88,7 +90,7 @@ describe("the way to another peer", () => {
       await vi.waitFor(() => expect(received.length).toBeGreaterThan(index));
       received[index]?.answer(204);
     }
-    await vi.waitFor(() => expect(link.reachable).toBe(true));
+    await vi.waitFor(() => expect(link.isReachable).toBe(true));
     expect(received.map(({ body }) => body).toSorted()).toEqual(["1", "2", "4", "5", "6"]);
   });
 
@@ -198,14 +200,14 @@ describe("the way to another peer", () => {
     await vi.waitFor(() => expect(received).toHaveLength(1));
     received[0]?.answer(400);
     await vi.waitFor(() => expect(dropped).toEqual(["refused"]));
-    expect(link.reachable).toBe(true);
+    expect(link.isReachable).toBe(true);
   });
 
   it("loses a message to a peer that is down, and does not repeat it", async () => {
     const { dropped, link, send } = linkTo("http://127.0.0.1:1");
     send("lost");
     await vi.waitFor(() => expect(dropped).toEqual(["unreachable"]));
-    expect(link.reachable).toBe(false);
+    expect(link.isReachable).toBe(false);
   });
 
   it("sends nothing after it was closed", async () => {
@@ -253,7 +255,7 @@ describe("an idle connection", () => {
     const { dropped, link, send } = linkTo(url, { connections: 1 });
     send("first");
     await answer(1);
-    await vi.waitFor(() => expect(link.reachable).toBe(true));
+    await vi.waitFor(() => expect(link.isReachable).toBe(true));
     send("again");
     await answer(1);
     expect(bodies).toEqual(["first", "again", "again"]);
@@ -268,7 +270,7 @@ describe("an idle connection", () => {
     send("one");
     send("other");
     await answer(2);
-    await vi.waitFor(() => expect(link.reachable).toBe(true));
+    await vi.waitFor(() => expect(link.isReachable).toBe(true));
     // Both are idle, and both will be closed.
     await new Promise((resolve) => void setImmediate(resolve));
     send("lost");
@@ -278,13 +280,13 @@ describe("an idle connection", () => {
 
   it("is not tried again when the other side took the message and said nothing", async () => {
     const { bodies, answer, url } = await fickle(() => undefined);
-    const { dropped, link, send } = linkTo(url, { connections: 1, timeoutMillis: 200 });
+    const { dropped, link, send } = linkTo(url, { connections: 1 }, 200);
     send("first");
     await answer(1);
-    await vi.waitFor(() => expect(link.reachable).toBe(true));
+    await vi.waitFor(() => expect(link.isReachable).toBe(true));
     send("unanswered");
     await vi.waitFor(() => expect(dropped).toEqual(["unreachable"]));
-    expect([bodies, link.reachable]).toEqual([["first", "unanswered"], false]);
+    expect([bodies, link.isReachable]).toEqual([["first", "unanswered"], false]);
   });
 });
 

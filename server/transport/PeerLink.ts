@@ -1,10 +1,5 @@
-/**
- * The link to one other peer: a few kept-open connections and two short queues, so that rounds are not delayed by any
- * number of callers' messages. A message that does not get through is dropped and never repeated here; the protocol
- * sends again what still matters, at its own pace.
- */
+/** The link to one other peer over HTTP: each message is a request on one of a few kept-open connections. */
 import { Limits } from "../../core/base/Limits.ts";
-import type { Lane } from "../../core/protocol/Lane.ts";
 import {
   type ClientRequest,
   Agent as HttpAgent,
@@ -14,8 +9,11 @@ import {
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Duplex } from "node:stream";
+import { type DropReason, type Exchange, Link, type LinkLimits, linkLimits } from "../../runtime/transport/Link.ts";
+import type { LinkTo } from "../../runtime/transport/Links.ts";
+import type { Parcel } from "../../runtime/transport/MailboxRoom.ts";
+import type { Sendable } from "../../runtime/transport/Outbox.ts";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";
-import type { Parcel } from "./MailboxRoom.ts";
 
 /** A full batch and the envelope around it. */
 export const maxEnvelopeBytes = Limits.envelopeBytes + 1024;
@@ -26,35 +24,16 @@ export const MESSAGE_TYPE = "application/cbor";
 /** Carries the warrant of a large message, in Base64url. */
 export const WARRANT_HEADER = "custody-warrant";
 
-export interface LinkLimits {
-  readonly connections: number;
-  /** Of these, how many are never used for bulk. */
-  readonly roundConnections: number;
-  /** In each of the two queues. */
-  readonly queuedMessages: number;
-  readonly queuedBytes: number;
-  /** From sending a message to its answer. */
-  readonly timeoutMillis: number;
-}
-
-export const linkLimits: LinkLimits = {
-  connections: 16,
-  roundConnections: 6,
-  queuedMessages: 1024,
-  queuedBytes: 32 * 1024 * 1024,
-  timeoutMillis: 5_000,
-};
+/** Without a sign of the other side for so long, a request is given up. */
+const TIMEOUT_MILLIS = 5_000;
 
 /** A message on its way. */
-export interface Outgoing {
-  readonly envelope: Uint8Array;
-  readonly lane: Lane;
+export interface Outgoing extends Sendable {
+  /** The envelope. */
+  readonly packet: Uint8Array;
   /** This peer's signed notice of a large message; absent for a small one. */
   readonly warrant: Uint8Array | undefined;
 }
-
-/** Why a message did not get through; names for metrics. */
-export type DropReason = "queue full" | "refused" | "unreachable" | "no room";
 
 export interface LinkOptions {
   /** `scheme://host:port`. */
@@ -66,6 +45,7 @@ export interface LinkOptions {
   /** Room for one more answer. */
   readonly parcel: () => Parcel;
   readonly limits?: LinkLimits;
+  readonly timeoutMillis?: number;
 }
 
 const ignore = (): void => undefined;
@@ -78,50 +58,12 @@ const outlive = (socket: Duplex): void => {
   if (!socket.listeners("error").includes(ignore)) socket.on("error", ignore);
 };
 
-/** After the other side closed an idle connection just as it was used again, one new connection is worth a try. */
+/** Whether the other side closed an idle connection just as it was used again. */
 const closedWhileIdle = (request: ClientRequest, error: NodeJS.ErrnoException): boolean =>
   request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
 
-/** The waiting messages of one lane. */
-class Waiting {
-  readonly #messages: Array<Outgoing> = [];
-  readonly #limits: LinkLimits;
-  #bytes = 0;
-
-  constructor(limits: LinkLimits) {
-    this.#limits = limits;
-  }
-
-  get isOver(): boolean {
-    return this.#messages.length > this.#limits.queuedMessages || this.#bytes > this.#limits.queuedBytes;
-  }
-
-  push(message: Outgoing): void {
-    this.#messages.push(message);
-    this.#bytes += message.envelope.length;
-  }
-
-  takeOldest(): Outgoing | undefined {
-    return this.#without(this.#messages.shift());
-  }
-
-  takeNewest(): Outgoing | undefined {
-    return this.#without(this.#messages.pop());
-  }
-
-  clear(): void {
-    this.#messages.length = 0;
-    this.#bytes = 0;
-  }
-
-  #without(message: Outgoing | undefined): Outgoing | undefined {
-    this.#bytes -= message?.envelope.length ?? 0;
-    return message;
-  }
-}
-
-export class PeerLink {
-  readonly #limits: LinkLimits;
+export class PeerLink implements LinkTo<Outgoing> {
+  readonly #link: Link<Outgoing>;
   readonly #dropped: (reason: DropReason) => void;
   readonly #received: LinkOptions["received"];
   readonly #parcel: () => Parcel;
@@ -129,20 +71,17 @@ export class PeerLink {
   readonly #request: typeof httpRequest;
   readonly #options: RequestOptions;
   #agent: HttpAgent;
-  readonly #waiting: { readonly [L in Lane]: Waiting };
-  readonly #underWay: { [L in Lane]: number } = { round: 0, bulk: 0 };
-  #closed = false;
-  #reachable: boolean | undefined;
+  #isClosed = false;
 
-  constructor({ url, tls, dropped, received, parcel, limits = linkLimits }: LinkOptions) {
+  constructor(options: LinkOptions) {
+    const { url, tls, dropped, received, parcel, limits = linkLimits, timeoutMillis = TIMEOUT_MILLIS } = options;
     const { protocol, hostname, port } = new URL(url);
     const secure = protocol === "https:";
     const pool = { keepAlive: true, maxSockets: limits.connections };
-    this.#limits = limits;
+    this.#link = new Link({ transmit: (exchange) => this.#transmit(exchange), dropped }, limits);
     this.#dropped = dropped;
     this.#received = received;
     this.#parcel = parcel;
-    this.#waiting = { round: new Waiting(limits), bulk: new Waiting(limits) };
     this.#makeAgent = (current) => (secure ? new HttpsAgent({ ...pool, ...current }) : new HttpAgent(pool));
     this.#agent = this.#makeAgent(tls);
     this.#request = secure ? httpsRequest : httpRequest;
@@ -152,35 +91,21 @@ export class PeerLink {
       host: hostname.replace(/^\[(.*)\]$/, "$1"),
       port: port === "" ? (secure ? 443 : 80) : port,
       path: MESSAGES_PATH,
-      timeout: limits.timeoutMillis,
+      timeout: timeoutMillis,
     };
   }
 
-  /** Whether the last message got an answer; undefined before the first. */
-  get reachable(): boolean | undefined {
-    return this.#reachable;
+  get isReachable(): boolean | undefined {
+    return this.#link.isReachable;
   }
 
-  /**
-   * Takes a message. When too many wait, the oldest of a round is dropped, since later ones say more; of bulk the
-   * newest, since the first to come is the first to be served.
-   */
   send(message: Outgoing): void {
-    if (this.#closed) return;
-    const { lane } = message;
-    if (this.#hasRoomFor(lane)) return this.#transmit(message);
-    const waiting = this.#waiting[lane];
-    waiting.push(message);
-    while (waiting.isOver) {
-      if (lane === "bulk") waiting.takeNewest();
-      else waiting.takeOldest();
-      this.#dropped("queue full");
-    }
+    this.#link.send(message);
   }
 
   /** Connections from now on show and trust these certificates; one that is in use ends once it is idle. */
   renew(tls: PeerClientTls): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     const before = this.#agent;
     this.#agent = this.#makeAgent(tls);
     for (const sockets of Object.values(before.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
@@ -189,37 +114,19 @@ export class PeerLink {
 
   /** Drops the waiting messages and closes the connections. */
   close(): void {
-    this.#closed = true;
-    this.#waiting.round.clear();
-    this.#waiting.bulk.clear();
+    this.#isClosed = true;
+    this.#link.close();
     this.#agent.destroy();
   }
 
-  #hasRoomFor(lane: Lane): boolean {
-    const { round, bulk } = this.#underWay;
-    const { connections, roundConnections } = this.#limits;
-    return round + bulk < connections && (lane === "round" || bulk < connections - roundConnections);
-  }
-
-  #transmit(message: Outgoing, again = false): void {
-    const { envelope, lane, warrant } = message;
-    this.#underWay[lane] += 1;
-    let settled = false;
-    const settle = (reachable: boolean, reason: DropReason | undefined): void => {
-      if (settled) return;
-      settled = true;
-      this.#underWay[lane] -= 1;
-      if (this.#closed) return;
-      this.#reachable = reachable;
-      if (reason !== undefined) this.#dropped(reason);
-      this.#next();
-    };
+  #transmit(exchange: Exchange<Outgoing>): void {
+    const { packet, warrant } = exchange.message;
     const request = this.#request({
       ...this.#options,
       agent: this.#agent,
       headers: {
         "content-type": MESSAGE_TYPE,
-        "content-length": envelope.length,
+        "content-length": packet.length,
         ...(warrant === undefined ? {} : { [WARRANT_HEADER]: Buffer.from(warrant).toString("base64url") }),
       },
     });
@@ -228,7 +135,7 @@ export class PeerLink {
       if (isEnvelope) this.#receive(response);
       else response.resume();
       const isTaken = isEnvelope || response.statusCode === 204;
-      response.on("close", () => settle(true, isTaken ? undefined : "refused"));
+      response.on("close", () => exchange.end(isTaken ? "taken" : "refused"));
     });
     let timedOut = false;
     request.on("timeout", () => {
@@ -236,14 +143,10 @@ export class PeerLink {
       request.destroy();
     });
     request.on("error", (error: NodeJS.ErrnoException) => {
-      if (again || timedOut || settled || this.#closed || !closedWhileIdle(request, error))
-        return settle(false, "unreachable");
-      settled = true;
-      this.#underWay[lane] -= 1;
-      this.#transmit(message, true);
+      exchange.end(!timedOut && closedWhileIdle(request, error) ? "stale" : "unreachable");
     });
     request.on("socket", outlive);
-    request.end(envelope);
+    request.end(packet);
   }
 
   #receive(response: IncomingMessage): void {
@@ -262,7 +165,7 @@ export class PeerLink {
     });
     response.on("end", () => {
       // The end may have come with the bytes that were refused.
-      if (this.#closed || isRefused) return;
+      if (this.#isClosed || isRefused) return;
       isHandedOn = true;
       // Plain arrays: of a Buffer, `slice` shares what an array's copies.
       this.#received(new Uint8Array(Buffer.concat(chunks, length)), parcel);
@@ -270,13 +173,5 @@ export class PeerLink {
     response.on("close", () => {
       if (!isHandedOn) parcel.release();
     });
-  }
-
-  #next(): void {
-    for (const lane of ["round", "bulk"] as const) {
-      if (!this.#hasRoomFor(lane)) continue;
-      const message = this.#waiting[lane].takeOldest();
-      if (message !== undefined) return this.#transmit(message);
-    }
   }
 }

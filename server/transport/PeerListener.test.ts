@@ -1,15 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { request, type Server } from "node:http";
-import { Either } from "effect";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Message } from "../../core/Message.ts";
 import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
+import { HeldAnswers } from "../../runtime/transport/HeldAnswers.ts";
+import { Intake } from "../../runtime/transport/Intake.ts";
+import { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
 import { openGuard } from "../../properties/http/OpenGuard.ts";
-import { type EndExchange, HeldAnswers } from "./HeldAnswers.ts";
-import { MailboxRoom } from "./MailboxRoom.ts";
 import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH, WARRANT_HEADER } from "./PeerLink.ts";
-import { makePeerListener, takeAnswer } from "./PeerListener.ts";
+import { later } from "../peer/MachineTime.ts";
+import { makePeerListener } from "./PeerListener.ts";
 
 const open: Array<Server> = [];
 afterEach(() => {
@@ -29,15 +30,17 @@ const listener = async () => {
   const room = new MailboxRoom();
   const { server, bodyBytes } = makePeerListener(
     {
-      open: (bytes) =>
-        Either.right({ from: bytes[0] ?? 0, versions: undefined, message: { _tag: "Votes", statements: [] } }),
+      intake: new Intake<Uint8Array>({
+        open: (bytes) => ({ from: bytes[0] ?? 0, versions: undefined, message: { _tag: "Votes", statements: [] } }),
+        judge: () => expect.fail("no message has a token"),
+        deliver: (_opened, _actors, consumed) => void kept.push(consumed),
+        unread: (_unread, consumed) => void kept.push(consumed),
+        hold: () => undefined,
+        backlog: () => kept.length,
+        room,
+      }),
       warranted: (bytes) => warrantIn(bytes),
-      deliver: (_opened, _actors, consumed) => void kept.push(consumed),
-      unread: (_unread, consumed) => void kept.push(consumed),
-      hold: () => undefined,
-      backlog: () => kept.length,
       initialized: () => true,
-      check: () => Promise.resolve({ _tag: "Unavailable" }),
       answered: () => undefined,
       metrics: () => Promise.resolve(""),
       room,
@@ -102,28 +105,32 @@ describe("a message of more than 64 KiB", () => {
 
 /** A listener behind which a peer says `answer` to the sender while it takes a message in; an empty body is refused. */
 const answering = async (message: Message, { backlog = 0, isSilent = false } = {}) => {
-  const held = new HeldAnswers();
+  const held = new HeldAnswers<Uint8Array>({ later, elapsedMillis: () => performance.now() });
+  const room = new MailboxRoom();
   const guard = openGuard();
   let shown = 0;
   guard.prove = () => void (shown += 1);
   let delivered = 0;
   const answer = Uint8Array.of(1, 2, 3);
-  const endpoint = {
-    open: (bytes: Uint8Array) =>
-      bytes.length === 1 ? Either.left("wrong") : Either.right({ from: 2, versions: undefined, message }),
-    warranted: () => undefined,
+  const intake = new Intake<Uint8Array>({
+    open: (bytes) => (bytes.length === 1 ? "wrong" : { from: 2, versions: undefined, message }),
+    judge: () => expect.fail("no message has a token"),
     deliver: () => {
       delivered += 1;
       if (!isSilent) held.use(2, answer);
     },
     unread: () => undefined,
-    hold: (from: number, end: EndExchange) => held.hold(from, end),
+    hold: (from, end) => held.hold(from, end),
     backlog: () => backlog,
+    room,
+  });
+  const endpoint = {
+    intake,
+    warranted: () => undefined,
     initialized: () => true,
-    check: () => Promise.resolve({ _tag: "Unavailable" } as const),
     answered: () => undefined,
     metrics: () => Promise.resolve(""),
-    room: new MailboxRoom(),
+    room,
   };
   const { server } = makePeerListener(endpoint, undefined, guard);
   open.push(server);
@@ -182,14 +189,14 @@ describe("a peer with too many events waiting", () => {
     expect((await send(8))[0]).toBe(503);
     const parcel = endpoint.room.parcel(2);
     parcel.grow(8);
-    takeAnswer(endpoint, new Uint8Array(8), parcel);
+    endpoint.intake.receiveAnswer(new Uint8Array(8), parcel);
     expect([counts(), endpoint.room.held]).toEqual([[0, 0], 0]);
   });
 
   it("takes both in with one event fewer", async () => {
     const { send, endpoint, counts } = await answering({ _tag: "Votes", statements: [] }, { backlog: 4095 });
     expect((await send(8))[0]).toBe(204);
-    takeAnswer(endpoint, new Uint8Array(8), endpoint.room.parcel(2));
+    endpoint.intake.receiveAnswer(new Uint8Array(8), endpoint.room.parcel(2));
     expect(counts()).toEqual([1, 2]);
   });
 });

@@ -4,12 +4,10 @@
  */
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { Either } from "effect";
-import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
-import type { PeerId } from "../../core/protocol/Topology.ts";
-import { isVouchedFor, type Opened, STRANGER_BYTES, type Unread } from "../../runtime/EnvelopeCodec.ts";
+import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
-import { tokensIn } from "../../runtime/Ingress.ts";
+import type { Incoming, Intake } from "../../runtime/transport/Intake.ts";
+import type { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
 import type { BodyAccount } from "../http/BodyBudget.ts";
 import { addressKey } from "../net/AddressKey.ts";
 import { METRICS_PATH, METRICS_TYPE, type Scrape, UNMEASURED } from "../peer/MetricsListener.ts";
@@ -18,26 +16,16 @@ import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { timeoutsOf } from "../net/ConnectionLimits.ts";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
 import { ArrivalRoom } from "./ArrivalRoom.ts";
-import { asksBack, type EndExchange } from "./HeldAnswers.ts";
-import type { MailboxRoom, Parcel } from "./MailboxRoom.ts";
 import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH, WARRANT_HEADER } from "./PeerLink.ts";
 
 /** What the peer API needs of the peer behind it. */
 export interface PeerEndpoint {
-  readonly open: (bytes: Uint8Array) => Either.Either<Opened | Unread, string>;
+  readonly intake: Pick<Intake<Uint8Array>, "isBusy" | "receive">;
   /** The content of a warrant; undefined unless a member gave it. */
   readonly warranted: (bytes: Uint8Array) => Warrant | undefined;
-  /** Hands a message to the driver; `consumed` is called when the driver is done with it. */
-  readonly deliver: (opened: Opened, actors: ReadonlyArray<ActorCheck>, consumed: () => void) => void;
-  /** The same with a message that cannot be read here. */
-  readonly unread: (unread: Unread, consumed: () => void) => void;
   /** Room for messages on their way to the driver. */
   readonly room: MailboxRoom;
-  /** Keeps an exchange open for this peer's next message to the sender. */
-  readonly hold: (from: PeerId, end: EndExchange) => void;
-  readonly backlog: () => number;
   readonly initialized: () => boolean;
-  readonly check: (token: string) => Promise<ActorCheck>;
   readonly answered: (status: number) => void;
 }
 
@@ -46,8 +34,6 @@ export interface ListenerEndpoint extends PeerEndpoint {
   readonly metrics: Scrape;
 }
 
-/** Events waiting for the driver beyond which new messages are turned away. */
-const MOST_BACKLOG = 4096;
 const BODY_MILLIS = 10_000;
 
 const BUSY = "This peer has as many messages under way as it may.";
@@ -65,7 +51,8 @@ const titles: Readonly<Record<number, string>> = {
   503: "Not now",
 };
 
-class Exchange {
+/** A request and its response. */
+class HttpExchange {
   readonly #endpoint: ListenerEndpoint;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -77,6 +64,15 @@ class Exchange {
     this.#request = request;
     this.#response = response;
     this.proven = proven;
+  }
+
+  /** As those see it who take messages in. */
+  get incoming(): Incoming<Uint8Array> {
+    const refuse: Incoming<Uint8Array>["refuse"] = (why, detail) =>
+      why === "no room"
+        ? this.refuse(503, BUSY, { "retry-after": "1" })
+        : this.refuse(this.#endpoint.initialized() ? 400 : 503, `The message is refused: ${detail}.`);
+    return { refuse, proven: this.proven, end: (envelope) => this.end(envelope) };
   }
 
   refuse(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): void {
@@ -147,45 +143,6 @@ const lengthOf = (request: IncomingMessage): number | undefined => {
   return declared === undefined ? undefined : Number(declared);
 };
 
-/** One check for each different token: the requests of one caller often share a batch. */
-const checkAll = (endpoint: PeerEndpoint, tokens: ReadonlyArray<string>): Promise<ReadonlyArray<ActorCheck>> => {
-  const checks = new Map<string, Promise<ActorCheck>>();
-  return Promise.all(
-    tokens.map((token) => {
-      const known = checks.get(token) ?? endpoint.check(token);
-      checks.set(token, known);
-      return known;
-    }),
-  );
-};
-
-const receive = (endpoint: PeerEndpoint, exchange: Exchange, body: Uint8Array): void => {
-  const opened = endpoint.open(body);
-  if (Either.isLeft(opened))
-    return exchange.refuse(endpoint.initialized() ? 400 : 503, `The message is refused: ${opened.left}.`);
-  const parcel = endpoint.room.parcel(opened.right.from);
-  if (!parcel.grow(body.length)) return exchange.refuse(503, BUSY, { "retry-after": "1" });
-  const { from, message } = opened.right;
-  if (message === undefined || isVouchedFor(message)) exchange.proven();
-  if (message !== undefined && asksBack(message)) endpoint.hold(from, (envelope) => exchange.end(envelope));
-  else exchange.accept();
-  takeIn(endpoint, opened.right, parcel);
-};
-
-const takeIn = (endpoint: PeerEndpoint, opened: Opened | Unread, { release }: Parcel): void => {
-  if (opened.message === undefined) return endpoint.unread(opened, release);
-  const tokens = tokensIn(opened.message);
-  if (tokens.length === 0) return endpoint.deliver(opened, [], release);
-  void checkAll(endpoint, tokens).then((actors) => endpoint.deliver(opened, actors, release));
-};
-
-/** Takes in an envelope that came back as the answer to one of this peer's own requests; a bad one is dropped. */
-export const takeAnswer = (endpoint: PeerEndpoint, envelope: Uint8Array, parcel: Parcel): void => {
-  const opened = endpoint.backlog() >= MOST_BACKLOG ? undefined : endpoint.open(envelope);
-  if (opened !== undefined && Either.isRight(opened)) takeIn(endpoint, opened.right, parcel);
-  else parcel.release();
-};
-
 /** The warrant in a request's header; undefined where there is none that holds. */
 const warrantOf = (endpoint: PeerEndpoint, { headers }: IncomingMessage): Warrant | undefined => {
   const warrant = headers[WARRANT_HEADER];
@@ -196,7 +153,7 @@ const warrantOf = (endpoint: PeerEndpoint, { headers }: IncomingMessage): Warran
 
 interface Arriving {
   readonly request: IncomingMessage;
-  readonly exchange: Exchange;
+  readonly exchange: HttpExchange;
   readonly isProven: boolean;
 }
 
@@ -210,12 +167,12 @@ const takeMessage = (
   const length = lengthOf(request);
   if (length === undefined) return exchange.refuse(411, "A message comes with its Content-Length.");
   if (length > maxEnvelopeBytes) return exchange.refuse(413, `A message takes at most ${maxEnvelopeBytes} bytes.`);
-  if (endpoint.backlog() >= MOST_BACKLOG) return exchange.refuse(503, BUSY, { "retry-after": "1" });
+  if (endpoint.intake.isBusy) return exchange.refuse(503, BUSY, { "retry-after": "1" });
   const address = addressKey(request.socket.remoteAddress);
   const warrant = length > STRANGER_BYTES ? warrantOf(endpoint, request) : undefined;
   const room = arrivals.open({ length, address, isProven, warrant });
   if (room === undefined) return exchange.refuse(413, STRANGER);
-  exchange.readBody(length, room, (body) => receive(endpoint, exchange, body));
+  exchange.readBody(length, room, (body) => endpoint.intake.receive(body, body.length, exchange.incoming));
 };
 
 export interface PeerListener {
@@ -237,7 +194,7 @@ export const makePeerListener = (
 ): PeerListener => {
   const arrivals = new ArrivalRoom();
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    const exchange = new Exchange(endpoint, request, response, () => guard.prove(request.socket));
+    const exchange = new HttpExchange(endpoint, request, response, () => guard.prove(request.socket));
     request.on("error", () => undefined);
     if (request.url === MESSAGES_PATH)
       return takeMessage(endpoint, arrivals, { request, exchange, isProven: guard.isProven(request.socket) });

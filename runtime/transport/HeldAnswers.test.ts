@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Message } from "../../core/Message.ts";
+import { later } from "../../server/peer/MachineTime.ts";
 import { asksBack, HeldAnswers } from "./HeldAnswers.ts";
 
 const envelope = Uint8Array.of(1, 2, 3);
-let held: HeldAnswers;
+let held: HeldAnswers<Uint8Array>;
 let ended: Array<readonly [string, Uint8Array | undefined]>;
 
 const exchange =
@@ -16,7 +17,7 @@ const exchange =
 
 beforeEach(() => {
   vi.useFakeTimers();
-  held = new HeldAnswers();
+  held = new HeldAnswers({ later, elapsedMillis: () => Date.now() });
   ended = [];
 });
 afterEach(() => void vi.useRealTimers());
@@ -70,7 +71,8 @@ describe("an answer kept open", () => {
     vi.advanceTimersByTime(200);
     expect(ended).toEqual([["used", envelope]]);
     expect(held.use(2, envelope)).toBe(true);
-    expect(vi.getTimerCount()).toBe(0);
+    vi.advanceTimersByTime(50);
+    expect([ended.length, vi.getTimerCount()]).toEqual([2, 0]);
   });
 
   it("that has ended by itself takes no other one with it", () => {
@@ -81,6 +83,18 @@ describe("an answer kept open", () => {
     expect(ended).toEqual([["first", undefined]]);
     expect(held.use(2, envelope)).toBe(true);
     expect(ended[1]).toEqual(["second", envelope]);
+  });
+
+  it("ends with all others that are due at the same moment, of whatever peer", () => {
+    held.hold(2, exchange("one"));
+    held.hold(2, exchange("another"));
+    held.hold(3, exchange("of 3"));
+    vi.advanceTimersByTime(1);
+    held.hold(3, exchange("later"));
+    vi.advanceTimersByTime(249);
+    expect(ended.map(([name]) => name)).toEqual(["one", "another", "of 3"]);
+    vi.advanceTimersByTime(1);
+    expect([ended.length, vi.getTimerCount()]).toEqual([4, 0]);
   });
 
   it("is released with all others, of whatever peer, and no timer stays", () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { TimerName } from "../../core/protocol/Event.ts";
+import type { TimerName } from "../core/protocol/Event.ts";
+import { later } from "../server/peer/MachineTime.ts";
 import { Timers } from "./Timers.ts";
 
 const one: TimerName = "join";
@@ -9,7 +10,7 @@ let timers: Timers;
 beforeEach(() => {
   vi.useFakeTimers();
   fired = [];
-  timers = new Timers((timer) => void fired.push(timer));
+  timers = new Timers(later, (timer) => void fired.push(timer));
 });
 afterEach(() => void vi.useRealTimers());
 
@@ -51,7 +52,7 @@ describe("a timer of the protocol", () => {
   });
 
   it("may be set from where it fires", () => {
-    const again = new Timers((timer) => {
+    const again = new Timers(later, (timer) => {
       fired.push(timer);
       if (fired.length < 3) again.set(timer, 10);
     });

@@ -1,0 +1,91 @@
+/**
+ * The way of a message from the exchange that brought it to the driver: opened, given room until the driver has consumed
+ * it, its exchange kept open where it asks for an answer, its bearer tokens judged.
+ */
+import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import type { Composition } from "../../core/protocol/Composition.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import { isVouchedFor, type Opened, type Unread } from "../EnvelopeCodec.ts";
+import { tokensIn } from "../Ingress.ts";
+import { asksBack, type EndExchange } from "./HeldAnswers.ts";
+import type { MailboxRoom, Parcel } from "./MailboxRoom.ts";
+
+/** Events waiting for the driver beyond which new messages are turned away. */
+export const MOST_BACKLOG = 4096;
+
+/** An exchange that another peer has begun. */
+export interface Incoming<P> {
+  readonly end: EndExchange<P>;
+  /** Ends it without having taken the message: it cannot be opened, or there is no room for it. */
+  readonly refuse: (why: "not opened" | "no room", detail: string) => void;
+  /** A member is at the other end. */
+  readonly proven: () => void;
+}
+
+export interface IntakePorts<P> {
+  /** Opens a packet; a text says what is wrong with it. */
+  readonly open: (packet: P) => Opened | Unread | string;
+  /** Finds out whom bearer tokens speak for; `judged` may be called at once. */
+  readonly judge: (tokens: ReadonlyArray<string>, judged: (actors: ReadonlyArray<ActorCheck>) => void) => void;
+  /** Hands a message to the driver; `consumed` is called when the driver is done with it. */
+  readonly deliver: (opened: Opened, actors: ReadonlyArray<ActorCheck>, consumed: () => void) => void;
+  /** The same with a message that cannot be read here. */
+  readonly unread: (unread: Unread, consumed: () => void) => void;
+  /** Keeps an exchange open for this peer's next message to the sender. */
+  readonly hold: (from: PeerId, end: EndExchange<P>) => void;
+  /** Events waiting for the driver. */
+  readonly backlog: () => number;
+  readonly room: MailboxRoom;
+}
+
+const NO_ACTORS: ReadonlyArray<ActorCheck> = [];
+
+export class Intake<P> {
+  readonly #ports: IntakePorts<P>;
+  readonly #most: number;
+  readonly #of: Pick<Composition, "tokensIn"> | undefined;
+
+  /**
+   * @param most events that may wait for the driver
+   * @param of what says which tokens a message has; by default this version of the service
+   */
+  constructor(ports: IntakePorts<P>, most = MOST_BACKLOG, of?: Pick<Composition, "tokensIn">) {
+    this.#ports = ports;
+    this.#most = most;
+    this.#of = of;
+  }
+
+  /** Whether so much waits for the driver that no message is to be taken in. */
+  get isBusy(): boolean {
+    return this.#ports.backlog() >= this.#most;
+  }
+
+  /** Takes in a message of so many bytes that another peer sends, or refuses it. */
+  receive(packet: P, bytes: number, exchange: Incoming<P>): void {
+    const { open, room, hold } = this.#ports;
+    const opened = open(packet);
+    if (typeof opened === "string") return exchange.refuse("not opened", opened);
+    const parcel = room.parcel(opened.from);
+    if (!parcel.grow(bytes)) return exchange.refuse("no room", "its sender has as many messages under way as it may");
+    const { from, message } = opened;
+    if (message === undefined || isVouchedFor(message)) exchange.proven();
+    if (message !== undefined && asksBack(message)) hold(from, exchange.end);
+    else exchange.end(undefined);
+    this.#takeIn(opened, parcel);
+  }
+
+  /** Takes in a packet that came back as the answer to one of this peer's own messages; a bad one is dropped. */
+  receiveAnswer(packet: P, parcel: Parcel): void {
+    const opened = this.isBusy ? undefined : this.#ports.open(packet);
+    if (opened === undefined || typeof opened === "string") parcel.release();
+    else this.#takeIn(opened, parcel);
+  }
+
+  #takeIn(opened: Opened | Unread, { release }: Parcel): void {
+    const { deliver, unread, judge } = this.#ports;
+    if (opened.message === undefined) return unread(opened, release);
+    const tokens = tokensIn(opened.message, this.#of);
+    if (tokens.length === 0) return deliver(opened, NO_ACTORS, release);
+    judge(tokens, (actors) => deliver(opened, actors, release));
+  }
+}

@@ -1,0 +1,46 @@
+/** The way to all other peers: as the answer to what one of them asked, or on the link to it. */
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { EndExchange, HeldAnswers } from "./HeldAnswers.ts";
+import type { Sendable } from "./Outbox.ts";
+
+/** A link, and whatever carries its messages. */
+export interface LinkTo<M> {
+  readonly isReachable: boolean | undefined;
+  readonly send: (message: M) => void;
+  readonly close: () => void;
+}
+
+export class Links<P, M extends Sendable & { readonly packet: P }, L extends LinkTo<M> = LinkTo<M>> {
+  readonly #held: HeldAnswers<P>;
+  readonly #links: ReadonlyMap<PeerId, L>;
+
+  constructor(held: HeldAnswers<P>, links: ReadonlyMap<PeerId, L>) {
+    this.#held = held;
+    this.#links = links;
+  }
+
+  /** The links by themselves. */
+  get all(): Iterable<L> {
+    return this.#links.values();
+  }
+
+  /** Hands a message to the network; a peer that is not configured gets nothing. */
+  send(to: PeerId, message: M): void {
+    if (!this.#held.use(to, message.packet)) this.#links.get(to)?.send(message);
+  }
+
+  /** Keeps a request of another peer open: the next message to that peer is its answer. */
+  hold(from: PeerId, end: EndExchange<P>): void {
+    this.#held.hold(from, end);
+  }
+
+  /** Whether the last message to a peer got an answer; undefined when none was sent yet. */
+  isReachable(peerId: PeerId): boolean | undefined {
+    return this.#links.get(peerId)?.isReachable;
+  }
+
+  close(): void {
+    this.#held.release();
+    for (const link of this.#links.values()) link.close();
+  }
+}
