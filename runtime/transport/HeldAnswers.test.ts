@@ -17,7 +17,7 @@ const exchange =
 
 beforeEach(() => {
   vi.useFakeTimers();
-  held = new HeldAnswers({ later, elapsedMillis: () => Date.now() });
+  held = new HeldAnswers({ later, elapsedMillis: () => vi.getMockedSystemTime()?.getTime() ?? 0 });
   ended = [];
 });
 afterEach(() => void vi.useRealTimers());
