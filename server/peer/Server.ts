@@ -174,18 +174,17 @@ const openPeer = (
     const clocks = new MemberClocks(now);
     const room = new MailboxRoom();
     const links = yield* Effect.acquireRelease(
-      Effect.sync(
-        () =>
-          openLinks(config.cluster.peers, {
-            tls: tls.peerClient,
-            room,
-            elapsedMillis,
-            dropped: (peerId, reason) => {
-              metrics.count("custody_messages_dropped_total", reason);
-              log.debug("message dropped", { peerId, reason });
-            },
-            received: (envelope, parcel) => intake.receiveAnswer(envelope, parcel),
-          }),
+      Effect.sync(() =>
+        openLinks(config.cluster.peers, {
+          tls: tls.peerClient,
+          room,
+          elapsedMillis,
+          dropped: (peerId, reason) => {
+            metrics.count("custody_messages_dropped_total", reason);
+            log.debug("message dropped", { peerId, reason });
+          },
+          received: (envelope, parcel) => intake.receiveAnswer(envelope, parcel),
+        }),
       ),
       (open) => Effect.sync(() => open.close()),
     );
