@@ -3,7 +3,7 @@
  * acknowledgement); sent back as the answer to the request that brought the message, it saves a request of its own. A
  * message that takes longer, or goes to another peer, is sent in the ordinary way.
  */
-import type { Message } from "../../core/Message.ts";
+import type { Message, ProtocolMessage } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Time } from "../Time.ts";
 
@@ -21,21 +21,17 @@ interface Held<P> {
   readonly until: number;
 }
 
+const asking: ReadonlySet<string> = new Set<ProtocolMessage["_tag"]>([
+  "Prepare",
+  "ReadyProbe",
+  "SettleQuery",
+  "AbortRequest",
+  "StoredQuery",
+]);
+
 /** Whether a message asks for an immediate reply. */
-export const asksBack = (message: Message): boolean => {
-  switch (message._tag) {
-    case "Prepare":
-    case "ReadyProbe":
-    case "SettleQuery":
-    case "AbortRequest":
-    case "StoredQuery":
-      return true;
-    case "Commit":
-      return message.certificates.length > 0;
-    default:
-      return false;
-  }
-};
+export const asksBack = (message: Message): boolean =>
+  asking.has(message._tag) || (message._tag === "Commit" && message.certificates.length > 0);
 
 export class HeldAnswers<P> {
   readonly #time: Time;
