@@ -3,7 +3,8 @@
  * acknowledgement); sent back as the answer to the request that brought the message, it saves a request of its own. A
  * message that takes longer, or goes to another peer, is sent in the ordinary way.
  */
-import type { Message, ProtocolMessage } from "../../core/Message.ts";
+import type { Message } from "../../core/Message.ts";
+import type { ProtocolMessage } from "../../core/protocol/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Time } from "../Time.ts";
 
