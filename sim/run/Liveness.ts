@@ -4,6 +4,7 @@
  */
 import type { Rejection } from "../../core/base/Rejection.ts";
 import { modeOf } from "../../core/protocol/Mode.ts";
+import { assertEnrollable } from "./Enrollable.ts";
 import { assertAnsweredBehindExpired } from "./L9.ts";
 import type { Command } from "../requests/Commands.ts";
 import type { Asked } from "../requests/Asked.ts";
@@ -21,6 +22,8 @@ import type { World } from "../world/World.ts";
 const SECOND = 1_000_000;
 /** Twelve rounds: the slowest timer of the protocol fires every 5 s. */
 const PATIENCE = 60 * SECOND;
+/** How many seeds in a thousand enroll a passkey in the end. */
+const ENROLLING = 150;
 /** The slowest timer fires twice: by then a faulty member has been asked about what it did. */
 const FOUND_OUT = 12 * SECOND;
 
@@ -220,6 +223,12 @@ const assertProgress = (world: World, workload: Workload): void => {
     const ref = assertRegistrable(world, workload, peer, other);
     if (peer.slot === replacing) assertReplaceable(world, workload, peer, other, ref);
   }
+  // One seed in some, for it takes as long as two registrations.
+  const enrolling = world.choices.stream("healed enrollments").next();
+  if (!enrolling.chance("enrolls", ENROLLING)) return;
+  const through = world.peer(enrolling.between("enrolling peer", 1, 1, peers));
+  const attempted = (peer: SimPeer, asked: Asked): Outcome => attempt(world, workload, peer, asked);
+  assertEnrollable(world, attempted, through, world.peer((through.slot % peers) + 1));
 };
 
 /** Holds the world to its promises: which ones depends on the mode of the plan. */
