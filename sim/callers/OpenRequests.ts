@@ -3,7 +3,8 @@ import type { Answer } from "../../core/Action.ts";
 import { ceremonyChecks } from "../../core/webauthn/CeremonyRefusal.ts";
 import type { Token, TokenKind } from "../requests/Commands.ts";
 import { FinishClaims } from "../requests/FinishClaims.ts";
-import { isFinish } from "../requests/EnrollmentRequests.ts";
+import { isFinish, isInvite } from "../requests/EnrollmentRequests.ts";
+import { OfferedOptions } from "../requests/OfferedOptions.ts";
 import type { Asked } from "../requests/Asked.ts";
 import { assertValidity, markOfEdge } from "../requests/Validity.ts";
 import { type Arrival, arrivalAt, assertFair, assertNotForgotten, isCrowdable } from "../world/Crowd.ts";
@@ -40,6 +41,7 @@ export class OpenRequests {
   readonly #open = new Map<string, OpenRequest>();
   readonly #refusedFinishes: RefusedFinishes;
   readonly #finishClaims = new FinishClaims();
+  readonly #offeredOptions = new OfferedOptions();
 
   /** `succeeded` hears of every success before its caller does. */
   constructor(world: World, succeeded: (asked: Asked, answer: Success) => void) {
@@ -60,7 +62,10 @@ export class OpenRequests {
     const token = world.commands.token(kind, world.realMillis, lifetimeMillis, permission);
     const arrival = arrivalAt(peer, world.peer(world.writerSlot), world.now / 1000);
     this.#open.set(requestId, { asked, token, done, peer, process: peer.process, askedAt: world.now, arrival });
-    if (isFinish(asked)) this.#finishClaims.asked(asked);
+    if (isFinish(asked)) {
+      this.#finishClaims.asked(asked);
+      this.#offeredOptions.asked(asked);
+    }
     world.after(PATIENCE_MICROS, () => this.#close(requestId, "silence"));
     if (!world.service.request(peer, requestId, asked, token.text)) this.#close(requestId, "unreachable");
   }
@@ -74,11 +79,21 @@ export class OpenRequests {
       if (!open.peer.isLying || !this.#world.tokenKeys.believed.has(open.token.text))
         this.#world.product.modelOf(open.asked).assertMeant(requestId, open.asked, open.token.kind, answer);
       assertValidity(requestId, open.asked, answer);
+      this.#offered(requestId, open, answer);
       this.#succeeded(open.asked, answer);
     } else this.#refused(requestId, open, answer);
     const mark = markOfEdge(open.asked, answer);
     if (mark !== undefined) this.#world.marks.add(mark);
     this.#close(requestId, answer);
+  }
+
+  /** Options say what was enrolled before. A member that lies may enroll for callers of its own, and say anything. */
+  #offered(requestId: string, { asked, askedAt }: OpenRequest, answer: Success): void {
+    const { ghost, now } = this.#world;
+    if (ghost.lying > 0) return;
+    if (isFinish(asked)) this.#offeredOptions.enrolled(asked, now);
+    if (isInvite(asked) && answer._tag === "Offered")
+      this.#offeredOptions.offered({ requestId, id: asked.id, askedAt, offer: answer.offer });
   }
 
   /** A caller may be told that its token is no good only if some peer had reason to think so of this very one. */

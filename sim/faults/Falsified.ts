@@ -86,7 +86,15 @@ const otherBytes = ({ unit, hearsay }: Lying, name: string, value: Uint8Array): 
   }
 };
 
-const lists = ["one changed", "one left out", "one twice", "one more", "two swapped", "empty"] as const;
+const lists = [
+  "one changed",
+  "one left out",
+  "one twice",
+  "one more",
+  "two swapped",
+  "empty",
+  "one in another's place",
+] as const;
 
 const otherList = (lying: Lying, owner: Fields, name: string, items: ReadonlyArray<unknown>): unknown => {
   const { unit, hearsay } = lying;
@@ -94,7 +102,7 @@ const otherList = (lying: Lying, owner: Fields, name: string, items: ReadonlyArr
     "becomes",
     "one changed",
     lists,
-    items.length === 0 ? [0, 0, 0, 1, 0, 0] : [12, 3, 2, 3, 2, 1],
+    items.length === 0 ? [0, 0, 0, 1, 0, 0, 0] : [12, 3, 2, 3, 2, 1, 3],
   );
   const at = unit.between("item", 0, 0, Math.min(MOST_PARTS, Math.max(0, items.length - 1)), 0, MOST_PARTS);
   switch (how) {
@@ -112,6 +120,9 @@ const otherList = (lying: Lying, owner: Fields, name: string, items: ReadonlyArr
       return items.map((item, index) => (index === at ? items[0] : index === 0 ? items[at] : item));
     case "empty":
       return [];
+    // As long as before, with one member's word standing for two.
+    case "one in another's place":
+      return items.map((item, index) => (index === at ? items[(at + 1) % items.length] : item));
     default:
       return absurd(how);
   }

@@ -37,7 +37,11 @@ export const assertEnrollable = (world: World, attempt: Attempt, peer: SimPeer, 
       const outcome = attempt(through, asked);
       if (typeof outcome !== "string" && outcome._tag === wanted) return outcome;
       if (world.now >= until)
-        throw new Violation("L4", "everything was healed", `${what} through peer ${through.slot} gave ${wordOf(outcome)}`);
+        throw new Violation(
+          "L4",
+          "everything was healed",
+          `${what} through peer ${through.slot} gave ${wordOf(outcome)}`,
+        );
       world.run(world.now + SECOND);
     }
   };
