@@ -21,11 +21,27 @@ const findIn = (bug: PlantedBug): RunResult | undefined => {
   return undefined;
 };
 
+/** The rule that a liveness invariant tells, and how members stand to it: votes, or what they have and wait for. */
+const told: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
+  L1: [/RECEIPT|REFUSAL/, /every receipt makes it apply/],
+  L2: [/leaves nothing behind/, /peer \d still/],
+  L3: [/so that all roots are equal/, /the last change, proposal [0-9a-f]+: peer 1 .*; peer 2 |they have revisions/],
+  L5: [
+    /everything was healed, and a |quarantine|lost or faulty|was wiped/,
+    /peer \d (?:active|founding|recovering)|the last batch/,
+  ],
+  L9: [/members agree on its end: peer 1 /, /still gives [A-Z_]+ \(.*\(by now peer 1 /],
+  L10: [/is answered once, within 10 s/, /its proposal [0-9a-f]+: peer 1 |no proposal bears its name/],
+  L11: [/is enough to read: peer \d active, root/, /the newest there: peer 1 /],
+};
+
 describe("the checkers", () => {
   it.each(plantedBugs)("find $name under $finds", { timeout: MOST_MILLIS }, (bug) => {
     const found = findIn(bug);
     expect(isFoundAs(bug, found?.violation?.id), `it breaks ${found?.violation?.id}`).toBe(true);
-    expect(found?.violation?.facts.every((fact) => fact.length > 0)).toBe(true);
+    const { id = "", facts = [] } = found?.violation ?? {};
+    expect(facts.every((fact) => fact.length > 0)).toBe(true);
+    for (const words of told[id] ?? []) expect(facts.join("\n")).toMatch(words);
     expect(run(bug, found?.seed ?? 1).violation).toBeUndefined();
   });
 

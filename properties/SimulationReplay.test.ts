@@ -3,9 +3,12 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { MOST_FAILURE_LINES } from "../sim/show/Story.ts";
 import { runCustody } from "./cli/CustodyProcess.ts";
+import { runInProcess } from "./cli/InProcess.ts";
+
+const loadSim = async () => (await import("../sim/bin/simCommand.ts")).sim;
 
 let folder: string;
 beforeAll(() => {
@@ -70,4 +73,30 @@ it("writes the tape of what a hunt found, and says what it cannot read", async (
   const both = await runCustody(["sim", "replay", file, "--peers", "3"]);
   expect(both.code).toBe(2);
   expect(both.stderr).toContain("belong to a seed");
+});
+
+it("draws a picture and says in one line of JSON what is in it, the traitor among it", async () => {
+  const out = join(folder, "run.html");
+  const command = (words: string) => ["sim", "show", "1", ...words.split(" "), "--out", out, "--json"];
+  const lying = "--schedule equivocating-writer --peers 3 --steps 300 --crypto fast --bug double-vote";
+  const exit = vi.spyOn(process, "exit").mockReturnValue(undefined as never);
+  const ended = await runInProcess(command(lying), {}, loadSim);
+  expect(exit.mock.calls).toEqual([[1]]);
+  exit.mockRestore();
+  expect([ended.stdout.trimEnd().split("\n").length, ended.stderr]).toEqual([1, ""]);
+  const told = JSON.parse(ended.stdout);
+  expect(told).toMatchObject({
+    file: out,
+    leftOut: 0,
+    stopped: false,
+    traitor: "peer 1 is the traitor: equivocating writer",
+  });
+  const { id, facts } = told.violation;
+  expect([id.length > 0, facts.length]).toEqual([true, 2]);
+  expect(told.moments).toBeGreaterThan(10);
+  expect(readFileSync(out, "utf8")).toContain("Peer 1 is the traitor: equivocating writer.");
+  const honest = "--schedule calm --peers 3 --steps 300 --crypto fast --until 20";
+  const stopped = await runInProcess(command(honest), {}, loadSim);
+  expect(stopped).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(stopped.stdout)).toMatchObject({ stopped: true, traitor: null, violation: null });
 });

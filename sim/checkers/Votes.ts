@@ -31,3 +31,11 @@ export const votesOn = (ghost: Ghost, id: Digest): string => {
     .map((slot) => `peer ${slot} ${wordsAt(ghost, facts, slot).join(", ") || "nothing"}`)
     .join("; ");
 };
+
+/** The votes on the last proposal that bears the name of a caller's request; one that came under another's bears none. */
+export const votesOnRequest = (ghost: Ghost, entryPeer: number, requestId: string): string => {
+  const last = [...ghost.proposals.values()].findLast(
+    ({ proposal }) => proposal.entryPeer === entryPeer && proposal.requestId === requestId,
+  );
+  return last === undefined ? "no proposal bears its name" : `its proposal ${last.id}: ${votesOn(ghost, last.id)}`;
+};

@@ -31,3 +31,11 @@ export const nameOf = (outcome: Outcome): keyof typeof outcomeMarks => {
   if (outcome._tag === "Rejected") return outcome.rejection.outcomeUnknown ? "outcome unknown" : "refused";
   return "success";
 };
+
+/** An outcome in full: of a refusal its code, its words and the members it names. */
+export const outcomeText = (outcome: Outcome): string => {
+  if (typeof outcome === "string" || outcome._tag !== "Rejected")
+    return typeof outcome === "string" ? outcome : outcome._tag;
+  const { code, detail, members } = outcome.rejection;
+  return `${code} (${detail}${members.map(({ peerId, reason }) => `; peer ${peerId} ${reason}`).join("")})`;
+};

@@ -4,11 +4,12 @@
  * longer about the cluster.
  */
 import type { Answer } from "../../core/Action.ts";
-import type { Proposal } from "../../core/protocol/Proposal.ts";
+import { type Proposal, proposalId } from "../../core/protocol/Proposal.ts";
 import type { Asked } from "../requests/Asked.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import { Violation } from "../base/Violation.ts";
-import type { Outcome } from "../requests/Outcome.ts";
+import { type Outcome, outcomeText } from "../requests/Outcome.ts";
+import { votesOn } from "../checkers/Votes.ts";
 import type { World } from "../world/World.ts";
 
 const SECOND = 1_000_000;
@@ -43,6 +44,8 @@ const isAboutCluster = (answer: Answer): boolean =>
 
 const assertAnswered = (world: World, attempt: Attempt, proposal: Proposal, asked: Asked): void => {
   const until = world.now + PATIENCE;
+  const id = proposalId(world.ghost.crypto, proposal);
+  const votes = votesOn(world.ghost, id);
   world.marks.add("asked for what had expired undecided");
   for (let turn = 0; ; turn++) {
     const peer = world.peer((turn % world.plan.peers) + 1);
@@ -51,8 +54,8 @@ const assertAnswered = (world: World, attempt: Attempt, proposal: Proposal, aske
     if (world.now >= until)
       throw new Violation(
         "L9",
-        `a proposal of ${world.product.changeOf(proposal).ref} expired at ${proposal.expiresAt} undecided`,
-        `the same request through peer ${peer.slot} is still not answered long after healing`,
+        `proposal ${id} of ${world.product.changeOf(proposal).ref} expired at ${proposal.expiresAt} undecided, so that members agree on its end: ${votes}`,
+        `long after healing the same request through peer ${peer.slot} still gives ${outcomeText(outcome)} (by now ${votesOn(world.ghost, id)})`,
       );
     world.run(world.now + SECOND);
   }

@@ -2,20 +2,20 @@
  * The end of every run: all faults stop, all peers come back, and then what must
  * come about has to come about within a bounded time.
  */
-import type { Rejection } from "../../core/base/Rejection.ts";
 import { modeOf } from "../../core/protocol/Mode.ts";
 import { assertEnrollable } from "./Enrollable.ts";
 import { assertAnsweredBehindExpired } from "./L9.ts";
 import type { Command } from "../requests/Commands.ts";
 import type { Asked } from "../requests/Asked.ts";
-import { maskOf, slotsOf } from "../checkers/Ghost.ts";
+import { type Ghost, maskOf, slotsOf } from "../checkers/Ghost.ts";
 import { CALM_NETWORK } from "../base/Plan.ts";
 import { assertListable } from "./Listable.ts";
-import { type Unrest, unrestOf } from "./Rest.ts";
+import { standingText, type Unrest } from "./Absence.ts";
+import { unrestOf } from "./Rest.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import { Violation } from "../base/Violation.ts";
 import { votesOn } from "../checkers/Votes.ts";
-import type { Outcome } from "../requests/Outcome.ts";
+import { type Outcome, outcomeText } from "../requests/Outcome.ts";
 import type { Workload } from "../callers/Workload.ts";
 import type { World } from "../world/World.ts";
 
@@ -76,6 +76,12 @@ const mayHelp = (world: World, peer: SimPeer): boolean => {
   );
 };
 
+/** Votes on the newest proposal that a peer has applied: with it the registry begins that it can show. */
+const lastVotes = (ghost: Ghost, { slot }: SimPeer): string => {
+  const last = [...ghost.proposals.values()].findLast(({ applied }) => (applied & maskOf(slot)) !== 0);
+  return last === undefined ? "" : `; proposal ${last.id}, the newest there: ${votesOn(ghost, last.id)}`;
+};
+
 /** L11: a restored peer and one other member, alone, are enough to read. */
 const assertReadable = (world: World): void => {
   const restored = world.peers.find((peer) => isBack(world, peer) && !peer.isLost && !peer.isLying);
@@ -97,8 +103,8 @@ const assertReadable = (world: World): void => {
   if (!isReadable() && mayHelp(world, helper))
     throw new Violation(
       "L11",
-      `peer ${restored.slot} was restored, and peer ${helper.slot} has the registry and nothing undecided`,
-      `peer ${restored.slot} serves no reads while the others are away: ${restored.state?.rejoining.recovery?.waitsFor}`,
+      `peer ${restored.slot} was restored, and one member that was not, with the registry and nothing undecided, is enough to read: ${standingText(world.ghost, helper)}`,
+      `peer ${restored.slot} serves no reads while the others are away: ${restored.state?.rejoining.recovery?.waitsFor ?? "it is not unsealed"} (${standingText(world.ghost, restored)}${lastVotes(world.ghost, helper)})`,
     );
 };
 
@@ -138,16 +144,6 @@ const insist = (world: World, workload: Workload, peer: SimPeer, command: Comman
   return last;
 };
 
-const namedText = (members: Rejection["members"]): string =>
-  members.map(({ peerId, reason }) => `; peer ${peerId} ${reason}`).join("");
-
-const nameOf = (outcome: Outcome): string =>
-  typeof outcome === "string"
-    ? outcome
-    : outcome._tag === "Rejected"
-      ? `${outcome.rejection.code} (${outcome.rejection.detail}${namedText(outcome.rejection.members)})`
-      : outcome._tag;
-
 /**
  * The metadata of an approver can be replaced upon the revision that a peer shows, through that peer. The same request
  * again, through another peer, is refused for certain: the revision it names has been passed.
@@ -171,14 +167,14 @@ const assertReplaceable = (world: World, workload: Workload, peer: SimPeer, othe
       throw new Violation(
         "L4",
         `revision ${revision} of ${ref} was replaced through peer ${peer.slot}`,
-        `the same request through peer ${other.slot} gave ${nameOf(again)}`,
+        `the same request through peer ${other.slot} gave ${outcomeText(again)}`,
       );
     }
     if (world.now >= until)
       throw new Violation(
         "L4",
         "everything was healed",
-        `replacing revision ${revision} of ${ref} through peer ${peer.slot} gave ${nameOf(replaced)}`,
+        `replacing revision ${revision} of ${ref} through peer ${peer.slot} gave ${outcomeText(replaced)}`,
       );
     world.run(world.now + SECOND);
   }
@@ -192,14 +188,14 @@ const assertRegistrable = (world: World, workload: Workload, peer: SimPeer, othe
     throw new Violation(
       "L4",
       "everything was healed",
-      `a fresh registration through peer ${peer.slot} gave ${nameOf(created)}`,
+      `a fresh registration through peer ${peer.slot} gave ${outcomeText(created)}`,
     );
   const again = insist(world, workload, other, command);
   if (typeof again === "string" || again._tag !== "Registered" || again.created)
     throw new Violation(
       "L4",
       `a registration succeeded through peer ${peer.slot}`,
-      `its retry through peer ${other.slot} gave ${nameOf(again)}`,
+      `its retry through peer ${other.slot} gave ${outcomeText(again)}`,
     );
   const { ref } = again.approver;
   if (world.service.read(other, ref) === undefined)
@@ -303,11 +299,13 @@ const settleApplied = (world: World): void => {
 
 /** While a member is in quarantine no change goes on, whichever peer is asked, and one of them names that member. */
 const assertStandsStill = (world: World, workload: Workload): void => {
+  const out = world.peers.find(({ state }) => state?.fitness.quarantine !== undefined);
+  const because = `peer ${out?.slot} is in quarantine (${out?.state?.fitness.quarantine})`;
   for (const peer of world.peers) {
     const outcome = attempt(world, workload, peer, workload.freshCommand());
     if (typeof outcome !== "string" && outcome._tag === "Registered")
-      throw new Violation("S22", "a member is in quarantine", `a registration through peer ${peer.slot} succeeded`);
-    assertNames(peer, outcome, "a member is in quarantine");
+      throw new Violation("S22", because, `a registration through peer ${peer.slot} succeeded`);
+    assertNames(peer, outcome, because);
   }
   world.sweep();
 };
@@ -318,10 +316,16 @@ const assertNames = (peer: SimPeer, outcome: Outcome, because: string): void => 
   if (!isNamed)
     throw new Violation(
       "L5",
-      because,
-      `a registration through peer ${peer.slot} gave ${nameOf(outcome)} and names nobody`,
+      `${because}, and a refusal names the members that are in the way`,
+      `a registration through peer ${peer.slot} gave ${outcomeText(outcome)} and names nobody`,
     );
 };
+
+const faultyText = ({ ghost, peers }: World): string =>
+  peers
+    .filter(({ isLost, honest }) => isLost || !honest)
+    .map((peer) => (peer.isLost ? `peer ${peer.slot} is lost` : standingText(ghost, peer)))
+    .join("; ");
 
 /** With several faulty or lost members no honest peer tells a false success (S14), and each refusal names a member. */
 const assertNamed = (world: World, workload: Workload): void => {
@@ -331,7 +335,7 @@ const assertNamed = (world: World, workload: Workload): void => {
     const outcome = attempt(world, workload, peer, workload.freshCommand());
     const isDone = typeof outcome !== "string" && outcome._tag === "Registered";
     world.marks.add(isDone ? "past the budget: went on" : "past the budget: refused by name");
-    if (!isDone) assertNames(peer, outcome, "members are lost or faulty");
+    if (!isDone) assertNames(peer, outcome, `members are lost or faulty: ${faultyText(world)}`);
   }
   world.sweep();
 };
@@ -345,11 +349,12 @@ const assertRefusedByName = (world: World): void => {
   });
   // A peer that was wiped before any other knew it is a peer like any other.
   const isWhole = world.peers.every((peer) => peer.state?.cluster.membership !== undefined);
+  const wrong = world.peers.flatMap(({ honest, slot }) => (honest ? [] : [`peer ${slot}`])).join(", ");
   if (!named && !isWhole)
     throw new Violation(
       "L5",
-      "a peer was wiped, or was given an id that another has",
-      "no peer names it as the reason why the cluster is not whole",
+      `${wrong} was wiped, or was given an id that another has, and some peer names it as the reason why the cluster is not whole`,
+      `no peer names anybody: ${world.peers.map((peer) => standingText(world.ghost, peer)).join("; ")}`,
     );
   world.sweep();
 };

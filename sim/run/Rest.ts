@@ -1,19 +1,9 @@
 /** When a cluster in which nothing goes wrong any more is at rest: L1 to L3 and the first half of L5. */
 import { isIndexed } from "../../core/commands/approvers/ApproverIndex.ts";
 import type { Digest } from "../../core/base/Digest.ts";
-import type { PeerState } from "../../core/protocol/PeerState.ts";
-import { type Ghost, slotsOf } from "../checkers/Ghost.ts";
+import { type Ghost, maskOf, type PeerMask, slotsOf } from "../checkers/Ghost.ts";
 import { votesOn } from "../checkers/Votes.ts";
-
-/** A peer at the end, simulated or real. */
-export interface Standing {
-  readonly slot: number;
-  /** Undefined while no process runs. */
-  readonly state: PeerState | undefined;
-}
-
-/** A reason why a cluster is not at rest yet: the invariant it would break and the two facts. */
-export type Unrest = readonly [id: string, first: string, second: string];
+import { absenceOf, rootText, type Standing, type Unrest } from "./Absence.ts";
 
 /** L1: any proposal ever prepared or refused is applied everywhere or aborted everywhere. */
 const proposalUnrest = (ghost: Ghost): Unrest | undefined => {
@@ -36,21 +26,20 @@ const proposalUnrest = (ghost: Ghost): Unrest | undefined => {
   return undefined;
 };
 
-/** Why a peer could not take part. */
-const absence = ({ slot, state }: Standing): Unrest | undefined => {
-  if (state === undefined || !state.fitness.unsealed)
-    return ["L5", "everything was healed", `peer ${slot} is not unsealed`];
-  if (state.cluster.membership === undefined)
-    return ["L5", "everything was healed", `peer ${slot} has not founded the cluster`];
-  if (state.fitness.integrityFault !== undefined || state.fitness.quarantine !== undefined)
-    return [
-      "L5",
-      "everything was healed",
-      `peer ${slot} is out: ${state.fitness.integrityFault ?? state.fitness.quarantine}`,
-    ];
-  if (state.rejoining.recovery !== undefined)
-    return ["L5", "everything was healed", `peer ${slot} is still recovering: ${state.rejoining.recovery.waitsFor}`];
-  return undefined;
+/** Where the registries of two peers part, by what is durable at each. */
+const parting = (ghost: Ghost, one: number, other: number): string => {
+  const { proposals, subjects, product } = ghost;
+  const isAt = (mask: PeerMask, slot: number): boolean => (mask & maskOf(slot)) !== 0;
+  for (const [ref, { holders, revisionAt }] of subjects) {
+    const revisions = [one, other].map((slot) => (isAt(holders, slot) ? (revisionAt[slot] ?? 0) : 0));
+    if (revisions[0] === revisions[1]) continue;
+    const about = [...proposals.values()].findLast(({ proposal }) => product.changeOf(proposal).ref === ref);
+    const votes = about === undefined ? "" : `; proposal ${about.id} of it: ${votesOn(ghost, about.id)}`;
+    return `of ${ref} they have revisions ${revisions.join(" and ")}${votes}`;
+  }
+  const last = [...proposals.values()].findLast(({ applied }) => isAt(applied, one) && isAt(applied, other));
+  const votes = last === undefined ? "" : `; the last change, proposal ${last.id}: ${votesOn(ghost, last.id)}`;
+  return `they hold the same approvers in the same revisions, so one has not kept its root up${votes}`;
 };
 
 /** What a peer that takes part has not finished, or has otherwise than the first. */
@@ -77,8 +66,8 @@ const remainder = (ghost: Ghost, first: Standing | undefined, { slot, state }: S
   if (first?.state !== undefined && setDigest(first.state.registry.set) !== setDigest(state.registry.set))
     return [
       "L3",
-      `peer ${first.slot} has the root of ${first.state.registry.approvers} approvers`,
-      `peer ${slot} has another, of ${state.registry.approvers}`,
+      `everything is applied everywhere, so that all roots are equal; peer ${first.slot} has the ${rootText(ghost, first.state)}`,
+      `peer ${slot} has the ${rootText(ghost, state)}; ${parting(ghost, first.slot, slot)}`,
     ];
   return undefined;
 };
@@ -94,5 +83,9 @@ const firstOf = <A>(all: ReadonlyArray<A>, look: (each: A) => Unrest | undefined
 /** Why these peers are not at rest together; undefined when they are. `peers` ascending, from the first. */
 export const unrestOf = (ghost: Ghost, peers: ReadonlyArray<Standing>): Unrest | undefined => {
   const first = peers.find(({ slot }) => !ghost.isLying(slot));
-  return firstOf(peers, absence) ?? proposalUnrest(ghost) ?? firstOf(peers, (peer) => remainder(ghost, first, peer));
+  return (
+    firstOf(peers, (peer) => absenceOf(ghost, peers, peer)) ??
+    proposalUnrest(ghost) ??
+    firstOf(peers, (peer) => remainder(ghost, first, peer))
+  );
 };
