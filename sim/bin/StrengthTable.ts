@@ -5,6 +5,8 @@ export interface Strength {
   /** The invariant under which it was found. */
   readonly invariant: string;
   readonly seed: number;
+  /** Whether all seeds before it were run. */
+  readonly isFirst: boolean;
   /** Deviations from the quiet run, in the first failing seed and after shrinking. */
   readonly before: number;
   readonly after: number;
@@ -15,8 +17,8 @@ const HEAD = ["|bug|breaks|found in seed|deviations|after shrinking|", "|---|---
 
 const ROW = /^\|`([^`]+)`\|([A-Z]\d+)\|/;
 
-const lineOf = ({ bug, invariant, seed, before, after, isMinimal }: Strength): string =>
-  `|\`${bug}\`|${invariant}|${seed}|${before}|${after}${isMinimal ? "" : "*"}|`;
+const lineOf = ({ bug, invariant, seed, isFirst, before, after, isMinimal }: Strength): string =>
+  `|\`${bug}\`|${invariant}|${isFirst ? "" : "≤ "}${seed}|${before}|${after}${isMinimal ? "" : "*"}|`;
 
 interface Row {
   readonly bug: string;

@@ -1,4 +1,5 @@
 /** A run as its deviations from the quiet one, and the smaller runs that may fail in its stead. */
+import { Mixer } from "../base/Mixer.ts";
 import type { RecordedDraw, RecordedUnit, TapeOptions, Value } from "../tape/Tape.ts";
 
 export interface Course {
@@ -93,6 +94,63 @@ const smallerOptions: Pass = (course) => {
   ];
 };
 
+/** In this place of a thousand a unit stands in a draw of units; other units and other turns stand elsewhere. */
+const lotOf = ({ stream, ordinal }: RecordedUnit, turn: number): number => {
+  const mixer = lots.reset(turn);
+  mixer.text(stream);
+  mixer.word(ordinal);
+  return (mixer.first >>> 1) % 1000;
+};
+const lots = new Mixer();
+
+/** Too few to be worth a draw of them: all are tried one by one before long. */
+const MANY = 24;
+
+/**
+ * A few units of many, drawn by lot: where a failure needs little, most of them go at once. What was kept is thinned
+ * again until no draw of it fails; the number of units left makes other draws of the next turn.
+ */
+const thinned: Pass = (course) => {
+  const { units } = course;
+  if (units.length < MANY) return [];
+  return [60, 125, 250, 250, 500, 500, 500, 750, 750].map((perMille, at) => () => {
+    const kept = units.filter((unit) => lotOf(unit, units.length * 16 + at) < perMille);
+    // Where the lot takes nothing away, the same run would fail for ever.
+    return { ...course, units: kept.length < units.length ? kept : [] };
+  });
+};
+
+const CALLER = /^caller (\d+)$/;
+
+/** The run with these callers alone, who are given the first numbers: a caller that is only quiet asks all the same. */
+const withCallers = (course: Course, kept: ReadonlyArray<number>): Course => {
+  const numbers = new Map(kept.map((caller, index) => [caller, index + 1]));
+  const units = course.units.flatMap((unit): ReadonlyArray<RecordedUnit> => {
+    const [, caller] = CALLER.exec(unit.stream) ?? [];
+    if (caller === undefined) return [unit];
+    const number = numbers.get(Number(caller));
+    return number === undefined ? [] : [{ ...unit, stream: `caller ${number}` }];
+  });
+  return { ...course, units, options: { ...course.options, callers: kept.length } };
+};
+
+/** Takes callers away, many at once and then single ones. */
+const fewerCallers: Pass = (course) => {
+  const { callers } = course.options;
+  const all = Array.from({ length: callers }, (_, index) => index + 1);
+  const chunks = new Set([callers / 2, callers / 4, callers / 8, callers / 16, 1].map(Math.ceil));
+  // Of thousands, single ones would take all the time there is.
+  return [...chunks]
+    .filter((chunk) => chunk < callers && callers / chunk <= MOST_PARTS)
+    .flatMap((chunk) =>
+      Array.from({ length: Math.ceil(callers / chunk) }, (_, part) => () => {
+        const kept = all.filter((_each, index) => Math.floor(index / chunk) !== part);
+        return withCallers(course, kept);
+      }),
+    );
+};
+const MOST_PARTS = 64;
+
 const nothing: Pass = (course) => (course.units.length === 0 ? [] : [() => ({ ...course, units: [] })]);
 
 const compared = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
@@ -164,11 +222,13 @@ const calmerValues: Pass = (course) =>
     ),
   );
 
-const CHUNKS = 6;
+const CHUNKS = 8;
 const passes: ReadonlyArray<Pass> = [
   fewerSteps,
   nothing,
   smallerOptions,
+  thinned,
+  fewerCallers,
   withoutTail,
   withoutLabels,
   withoutGroups(componentOf),
