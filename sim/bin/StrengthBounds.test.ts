@@ -8,6 +8,7 @@ describe("the bounds that planted bugs are held to", () => {
   it("are kept where one of two is found early and becomes small, and each in the end", () => {
     expect(judged([1, 0], [100, 5], [9_000, 60])).toEqual({
       reached: "3 of 3 found, median seed 100, median 5 deviations after shrinking, at most 60",
+      unfound: [],
       missed: [],
     });
   });

@@ -22,16 +22,21 @@ const medianOf = (numbers: ReadonlyArray<number>): number =>
 /** What was reached in one line, and every bound that was missed in one more. */
 export const boundsOf = (
   judged: ReadonlyArray<Judged>,
-): { readonly reached: string; readonly missed: ReadonlyArray<string> } => {
+): {
+  readonly reached: string;
+  readonly unfound: ReadonlyArray<string>;
+  readonly missed: ReadonlyArray<string>;
+} => {
   const found = judged.filter(({ seed }) => seed !== Number.POSITIVE_INFINITY);
   const seeds = medianOf(judged.map(({ seed }) => seed));
   const size = medianOf(judged.map(({ size: each }) => each));
-  const unfound = judged.filter((each) => !found.includes(each));
+  const unfound = judged.flatMap((each) => (found.includes(each) ? [] : [`${each.bug} was not found`]));
   const large = found.filter(({ size: each }) => each > MOST_SIZE);
   return {
     reached: `${found.length} of ${judged.length} found, median seed ${seeds}, median ${size} deviations after shrinking, at most ${Math.max(0, ...found.map(({ size: each }) => each))}`,
+    unfound,
     missed: [
-      ...unfound.map(({ bug }) => `${bug} was not found`),
+      ...unfound,
       ...(seeds > MEDIAN_SEEDS ? [`the median seed is above ${MEDIAN_SEEDS}`] : []),
       ...(size > MEDIAN_SIZE ? [`the median size is above ${MEDIAN_SIZE} deviations`] : []),
       ...large.map(({ bug, size: each }) => `${bug} has ${each} deviations left, more than ${MOST_SIZE}`),

@@ -5,9 +5,9 @@ import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Either } from "effect";
 import { type HuntFile, mergeHunts, type Merged, MOST_HUNT_BYTES, parseHuntFile } from "../hunting/HuntFile.ts";
-import { isDefaultMix } from "../hunting/HuntOptions.ts";
-import { calledAs, countLines, failureLines, seedsText } from "../hunting/Report.ts";
-import { type Coverage, coverageOf, sometimes } from "../hunting/Sometimes.ts";
+import { isWhole } from "../hunting/HuntOptions.ts";
+import { calledAs, huntCountLines, failureLines, seedsText } from "../hunting/Report.ts";
+import { type Coverage, coverageOf } from "../hunting/Sometimes.ts";
 import { program } from "./Program.ts";
 import { endAsFailed, misused, write } from "./Terminal.ts";
 
@@ -19,7 +19,7 @@ const files = Args.text({ name: "HUNT.json" }).pipe(
 const options = {
   sometimes: Options.choice("sometimes", ["report", "require"]).pipe(
     Options.withDescription(
-      "Whether a rare situation that no shard reached makes the whole hunt fail however short it is.",
+      "Whether marks met too seldom and rare situations that no shard reached make the hunt fail however short it is.",
     ),
     Options.withDefault("report" as const),
   ),
@@ -44,7 +44,7 @@ const gapText = ({ first, last }: { readonly first: number; readonly last: numbe
   first === last ? `seed ${first}` : `seeds ${first}..${last}`;
 
 const linesOf = ({ report, commit, gaps, cutShort, tapes }: Merged, coverage: Coverage): ReadonlyArray<string> => [
-  ...countLines({ faults: report.faults.entries(), marks: report.marks.entries() }),
+  ...huntCountLines(report),
   `commit ${commit}: ${seedsText(report)}, ${report.events} events, hash ${report.hash}`,
   ...gaps.map((gap) => `nobody was asked to run ${gapText(gap)}`),
   ...(cutShort === 0 ? [] : [`${cutShort} shards ended before all of their seeds were run`]),
@@ -66,7 +66,13 @@ const jsonOf = ({ report, commit, options: given, gaps, cutShort, tapes }: Merge
   cutShort,
   faults: Object.fromEntries(report.faults.entries()),
   marks: Object.fromEntries(report.marks.entries()),
-  sometimes: { points: sometimes.length, missing: coverage.missing.map(({ name }) => name), isRed: coverage.isRed },
+  tallies: report.tallies.entries(),
+  sometimes: {
+    points: coverage.points,
+    missing: coverage.missing.map(({ name }) => name),
+    seldom: coverage.seldom,
+    isRed: coverage.isRed,
+  },
   failures: report.failures.map((each) => calledAs(program.name, each)),
   tapes,
 });
@@ -89,9 +95,9 @@ export const mergeCommand = Command.make(
       const merged = yield* Either.match(mergeHunts(hunts), { onLeft: misused, onRight: Effect.succeed });
       const { report } = merged;
       const coverage = coverageOf(
-        { seeds: report.seeds, marks: report.marks.entries() },
+        { seeds: report.seeds, marks: report.marks.entries(), tallies: report.tallies.entries() },
         demanded === "require",
-        isDefaultMix(given(merged.options)),
+        { schedule: merged.options.schedule ?? undefined, isWhole: isWhole(given(merged.options)) },
       );
       yield* write(json ? [JSON.stringify(jsonOf(merged, coverage))] : linesOf(merged, coverage));
       if (report.failures.length > 0 || coverage.isRed) yield* endAsFailed;

@@ -3,11 +3,19 @@ import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Option } from "effect";
 import { type HuntFile, optionsOf } from "../hunting/HuntFile.ts";
-import { type HuntOptions, isDefaultMix } from "../hunting/HuntOptions.ts";
+import { type HuntOptions, isWhole } from "../hunting/HuntOptions.ts";
 import { modes } from "../base/Plan.ts";
-import { calledAs, countLines, failureLines, type HuntReport, type RunReport, seedsText } from "../hunting/Report.ts";
+import {
+  calledAs,
+  countLines,
+  failureLines,
+  huntCountLines,
+  type HuntReport,
+  type RunReport,
+  seedsText,
+} from "../hunting/Report.ts";
 import { scheduleNames } from "../schedules/Schedules.ts";
-import { type Coverage, coverageOf, ENOUGH_SEEDS, sometimes } from "../hunting/Sometimes.ts";
+import { type Coverage, coverageOf, ENOUGH_SEEDS } from "../hunting/Sometimes.ts";
 import { parseDuration, parseSeeds, type SeedRange } from "../hunting/Seeds.ts";
 import { parseShard, shardOf } from "../hunting/Shard.ts";
 import { hunt } from "./Hunt.ts";
@@ -72,7 +80,7 @@ const options = {
   ),
   sometimes: Options.choice("sometimes", ["report", "require"]).pipe(
     Options.withDescription(
-      `Of a hunt: whether it fails for a rare situation that it never reached; without it only after ${ENOUGH_SEEDS} seeds of the default mix.`,
+      `Of a hunt: whether it fails for a mark that a schedule of it met too seldom, or a rare situation that the default mix never reached, however few seeds it has; without it only after enough of them (${ENOUGH_SEEDS} for rare situations).`,
     ),
     Options.optional,
   ),
@@ -116,7 +124,7 @@ const huntJson = (
   kept: ReadonlyArray<KeptOfHunt>,
   coverage: Coverage,
 ): HuntFile => ({
-  version: 2,
+  version: 3,
   commit: sourceCommit(),
   options: optionsOf(given),
   first,
@@ -130,7 +138,13 @@ const huntJson = (
   hashSums: report.hashSums,
   faults: Object.fromEntries(report.faults.entries()),
   marks: Object.fromEntries(report.marks.entries()),
-  sometimes: { points: sometimes.length, missing: coverage.missing.map(({ name }) => name), isRed: coverage.isRed },
+  tallies: report.tallies.entries(),
+  sometimes: {
+    points: coverage.points,
+    missing: coverage.missing.map(({ name }) => name),
+    seldom: coverage.seldom,
+    isRed: coverage.isRed,
+  },
   failures: report.failures.map((each) => calledAs(program.name, each)),
   tapes: kept.map(({ lines: _lines, ...rest }) => rest),
 });
@@ -141,7 +155,7 @@ const huntLines = (
   kept: ReadonlyArray<KeptOfHunt>,
   coverage: Coverage,
 ): ReadonlyArray<string> => [
-  ...countLines({ faults: report.faults.entries(), marks: report.marks.entries() }),
+  ...huntCountLines(report),
   `${seedsText(report)}, ${report.events} events, ${progress.rates(report)}, hash ${report.hash}`,
   ...report.failures
     .filter(({ seed }) => !kept.some((each) => each.seed === seed))
@@ -168,9 +182,9 @@ const runMany = (seeds: SeedRange, given: HuntOptions, { jobs, millis, requiresA
     const { millis: took } = progress;
     const kept = yield* keepFailures(report.failures, given, keeping);
     const coverage = coverageOf(
-      { seeds: report.seeds, marks: report.marks.entries() },
+      { seeds: report.seeds, marks: report.marks.entries(), tallies: report.tallies.entries() },
       requiresAll,
-      isDefaultMix(given),
+      { schedule: given.schedule, isWhole: isWhole(given) },
     );
     yield* write(
       keeping.json

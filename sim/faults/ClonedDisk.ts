@@ -15,6 +15,7 @@ const takeTurns = (world: World, unit: Unit, peer: SimPeer, putBack: () => void,
   if (world.healed || peer.isDamaged || !mayForget(world, peer)) return;
   const putOtherBack = peer.disk.photograph();
   world.faults.add("cloned disk");
+  world.marks.add("a peer came back on an older disk and said nothing");
   world.restores.comeBackOn(peer, putBack, false);
   if (left > 1)
     world.after(unit.spread("the other takes over after", 20_000, RESTORED_AFTER, 1, LATEST), () =>

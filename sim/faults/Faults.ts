@@ -58,6 +58,7 @@ const everyLink = (world: World): ReadonlyArray<Link> => world.network.links(() 
 const flap = (world: World, unit: Unit, link: Link, left: number): void => {
   if (world.healed) return;
   link.cut = left % 2 === 1;
+  if (left === 0) world.marks.add("a link that came and went is back");
   if (left > 0)
     world.after(unit.between("turns after", 100_000, 1_000, 300_000), () => flap(world, unit, link, left - 1));
 };

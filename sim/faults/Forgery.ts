@@ -29,8 +29,10 @@ const alteredStatement = (world: World, unit: Unit, signed: SignedStatement): Si
   const { statement, header } = signed;
   switch (unit.between("how", 0, 0, 8)) {
     case 0:
+      world.marks.add("a vote for another topology was sent");
       return foreignVote(world, signed);
     case 1:
+      world.marks.add("a vote with a false path to its root was sent");
       return { ...signed, proof: [...signed.proof, FOREIGN] };
     case 2:
       return { ...signed, index: signed.index + 1 };

@@ -89,6 +89,7 @@ class Tongue {
     const { composition } = world.product;
     const lie = falsified(composition, message, unit, this.#hearsay, signedAnew(this.#traitor, unit));
     if (lie === undefined) return message;
+    world.marks.add("a member said what its driver had not");
     world.marks.add(
       isOfModule(message) ? "a field of a module's message was a lie" : `a field of a ${message._tag} was a lie`,
     );

@@ -34,7 +34,7 @@ const huntOf = (first: number, last: number, ran = last): { readonly report: Hun
   for (let seed = first; seed <= ran; seed++) report.add(runOf(seed));
   const { seeds, codecSeeds, realSeeds, events, hash, hashSums, failures } = report;
   const hunt: HuntFile = {
-    version: 2,
+    version: 3,
     commit: "abc",
     options: NO_OPTIONS,
     first,
@@ -48,7 +48,8 @@ const huntOf = (first: number, last: number, ran = last): { readonly report: Hun
     hashSums,
     faults: Object.fromEntries(report.faults.entries()),
     marks: Object.fromEntries(report.marks.entries()),
-    sometimes: { points: 0, missing: [], isRed: false },
+    tallies: report.tallies.entries(),
+    sometimes: { points: 0, missing: [], seldom: [], isRed: false },
     failures,
     tapes: failures.map(({ seed }) => ({ seed, file: "S4.json", deviations: 2, runs: 9, isMinimal: true })),
   };
@@ -66,6 +67,7 @@ describe("shards of one hunt", () => {
     expect([merged.report.codecSeeds, merged.report.realSeeds]).toEqual([2, 1]);
     expect(merged.report.events).toBe(report.events);
     expect(merged.report.marks.entries()).toEqual(report.marks.entries());
+    expect(merged.report.tallies.entries()).toEqual([{ schedule: "swarm", runs: 40, met: {} }]);
     expect(merged.report.failures).toEqual(report.failures);
     expect(merged.tapes.map(({ seed }) => seed)).toEqual([7]);
     expect([merged.gaps, merged.cutShort]).toEqual([[], 0]);
@@ -96,7 +98,7 @@ describe("a hunt's file", () => {
   });
 
   it.each<readonly [string, object, string]>([
-    ["version", { version: 1 }, "version"],
+    ["version", { version: 2 }, "version"],
     ["a field nobody knows", { more: 1 }, "more"],
     ["a negative count", { seeds: -1 }, "seeds"],
     ["a sum of more than 32 bits", { hashSums: [2 ** 31, 0] }, "hashSums.0"],

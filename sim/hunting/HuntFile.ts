@@ -11,7 +11,7 @@ import { scheduleNames } from "../schedules/Schedules.ts";
 import type { SeedRange } from "./Seeds.ts";
 import { tiers } from "../base/Tier.ts";
 
-const VERSION = 2;
+const VERSION = 3;
 /** Bytes of one file; a thousand failures take one megabyte. */
 export const MOST_HUNT_BYTES = 16 * 1024 * 1024;
 const MOST_TEXT = 1_024;
@@ -66,7 +66,15 @@ const fileSchema = Schema.Struct({
   hashSums: Schema.Tuple(word, word),
   faults: counts,
   marks: counts,
-  sometimes: Schema.Struct({ points: whole, missing: Schema.Array(text), isRed: Schema.Boolean }),
+  tallies: Schema.Array(Schema.Struct({ schedule: Schema.Literal(...scheduleNames), runs: whole, met: counts })).pipe(
+    Schema.maxItems(scheduleNames.length),
+  ),
+  sometimes: Schema.Struct({
+    points: whole,
+    missing: Schema.Array(text),
+    seldom: Schema.Array(text),
+    isRed: Schema.Boolean,
+  }),
   failures: Schema.Array(failure).pipe(Schema.maxItems(MOST_FAILURES)),
   tapes: Schema.Array(tape).pipe(Schema.maxItems(MOST_FAILURES)),
 });

@@ -14,10 +14,6 @@ export interface HuntOptions {
   readonly bug: string | undefined;
 }
 
-/** Whether no option keeps a hunt from any part of the default mix. */
-export const isDefaultMix = ({ schedule, peers, mode, steps, bug }: HuntOptions): boolean =>
-  schedule === undefined &&
-  (mode ?? "within") === "within" &&
-  peers === undefined &&
-  steps === undefined &&
-  bug === undefined;
+/** Whether no option takes anything from the runs of its schedules. */
+export const isWhole = ({ peers, mode, steps, bug }: HuntOptions): boolean =>
+  (mode ?? "within") === "within" && peers === undefined && steps === undefined && bug === undefined;

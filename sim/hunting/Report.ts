@@ -3,6 +3,7 @@ import { Census } from "../base/Census.ts";
 import { Mixer } from "../base/Mixer.ts";
 import type { RunResult } from "../run/Simulation.ts";
 import type { Tier } from "../base/Tier.ts";
+import { Tallies, type Tally, tallyLines } from "./Tallies.ts";
 
 /** A run as it is sent between threads and printed. */
 export interface RunReport {
@@ -57,6 +58,7 @@ export interface HuntSums {
   readonly events: number;
   readonly faults: Iterable<readonly [string, number]>;
   readonly marks: Iterable<readonly [string, number]>;
+  readonly tallies: Iterable<Tally>;
   readonly failures: ReadonlyArray<RunReport>;
   readonly hashSums: readonly [number, number];
 }
@@ -65,6 +67,7 @@ export interface HuntSums {
 export class HuntReport {
   readonly faults = new Census();
   readonly marks = new Census();
+  readonly tallies = new Tallies();
   readonly failures: Array<RunReport> = [];
   seeds = 0;
   codecSeeds = 0;
@@ -82,6 +85,7 @@ export class HuntReport {
     this.events += run.events;
     this.faults.addAll(run.faults);
     this.marks.addAll(run.marks);
+    this.tallies.add(run);
     if (run.violation !== undefined) this.failures.push(run);
     this.#mixer.reset(run.seed | 0);
     this.#mixer.text(run.hash);
@@ -97,6 +101,7 @@ export class HuntReport {
     this.events += other.events;
     this.faults.addAll(other.faults);
     this.marks.addAll(other.marks);
+    this.tallies.addAll(other.tallies);
     this.failures.push(...other.failures);
     this.#first = (this.#first + other.hashSums[0]) | 0;
     this.#second = (this.#second + other.hashSums[1]) | 0;
@@ -146,6 +151,13 @@ export const failureLines = (program: string, run: RunReport): ReadonlyArray<str
 
 const table = (title: string, counts: ReadonlyArray<readonly [string, number]>): ReadonlyArray<string> =>
   counts.length === 0 ? [] : [title, ...counts.map(([name, count]) => `  ${String(count).padStart(9)}  ${name}`)];
+
+/** The counts of a hunt: what was done and reached, and what each schedule came to. */
+export const huntCountLines = ({ faults, marks, tallies }: HuntReport): ReadonlyArray<string> => [
+  ...countLines({ faults: faults.entries(), marks: marks.entries() }),
+  "runs of schedules, and how many met what each is for",
+  ...tallyLines(tallies.entries()),
+];
 
 /** The counts of one run or of all. */
 export const countLines = (report: {

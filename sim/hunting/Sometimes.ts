@@ -1,8 +1,10 @@
 /**
  * Rare things that a simulator must have brought about at least once, or its silence proves nothing. Each is a mark
  * that a run sets when the thing happens; a hunt through {@link ENOUGH_SEEDS} seeds of the default mix is red while one
- * is missing.
+ * is missing, and any hunt while a schedule meets its own marks too seldom.
  */
+import type { ScheduleName } from "../schedules/Schedules.ts";
+import { type Seldom, seldomOf, type Tally } from "./Tallies.ts";
 
 export interface Point {
   /** The mark, as runs count it. */
@@ -11,7 +13,7 @@ export interface Point {
 }
 
 /** After so many seeds of the default mix, within the fault budget, every point has been reached. */
-export const ENOUGH_SEEDS = 20_000;
+export const ENOUGH_SEEDS = 5_000;
 
 const point = (name: string, means: string): Point => ({ name, means });
 
@@ -101,25 +103,54 @@ export const missingPoints = (marks: Iterable<readonly [name: string, count: num
   return sometimes.filter(({ name }) => !reached.has(name));
 };
 
-/** How a hunt stands with the points: what to print, and whether it is red. */
+/** How a hunt stands with the points and the marks of schedules: what to print, and whether it is red. */
 export interface Coverage {
+  /** How many points there are for it: none for a hunt of one schedule. */
+  readonly points: number;
   readonly missing: ReadonlyArray<Point>;
+  /** The marks that a schedule met too seldom, in words. */
+  readonly seldom: ReadonlyArray<string>;
   readonly lines: ReadonlyArray<string>;
   readonly isRed: boolean;
 }
 
-/**
- * @param isRequired every point must be there, however short the hunt
- * @param isDefaultMix the hunt went through the default mix, so that enough seeds of it must reach everything
- */
+/** The part of a hunt's options that says what it has to reach. */
+interface Hunted {
+  /** Absent in the default mix. */
+  readonly schedule: ScheduleName | undefined;
+  /** No other option takes anything from its runs. */
+  readonly isWhole: boolean;
+}
+
+const seldomText = ({ schedule, mark, runs, met, oneIn }: Seldom): string =>
+  `${mark}: in ${met} of ${runs} runs of ${schedule}, less than one in ${oneIn}`;
+
+/** @param isRequired every point and mark must be there, however short the hunt */
 export const coverageOf = (
-  { seeds, marks }: { readonly seeds: number; readonly marks: Iterable<readonly [string, number]> },
+  report: {
+    readonly seeds: number;
+    readonly marks: Iterable<readonly [string, number]>;
+    readonly tallies: ReadonlyArray<Tally>;
+  },
   isRequired: boolean,
-  isDefaultMix: boolean,
+  { schedule, isWhole }: Hunted,
 ): Coverage => {
-  const missing = missingPoints(marks);
-  const isRed = missing.length > 0 && (isRequired || (isDefaultMix && seeds >= ENOUGH_SEEDS));
-  const count = `${sometimes.length - missing.length} of ${sometimes.length} "sometimes" points reached`;
-  const listed = missing.map(({ name, means }) => `  ${isRed ? "never" : "not yet"}: ${name} (${means})`);
-  return { missing, lines: [count, ...listed], isRed };
+  const points = schedule === undefined ? sometimes.length : 0;
+  const missing = points === 0 ? [] : missingPoints(report.marks);
+  const isMissed = missing.length > 0 && (isRequired || (isWhole && report.seeds >= ENOUGH_SEEDS));
+  const seldom = report.tallies
+    .filter(() => isRequired || isWhole)
+    .flatMap((tally) => seldomOf(tally, isRequired))
+    .map(seldomText);
+  return {
+    points,
+    missing,
+    seldom,
+    isRed: isMissed || seldom.length > 0,
+    lines: [
+      ...(points === 0 ? [] : [`${points - missing.length} of ${points} "sometimes" points reached`]),
+      ...missing.map(({ name, means }) => `  ${isMissed ? "never" : "not yet"}: ${name} (${means})`),
+      ...seldom.map((text) => `  too seldom: ${text}`),
+    ],
+  };
 };

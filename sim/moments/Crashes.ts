@@ -2,7 +2,7 @@
 import type { Choices } from "../base/Choices.ts";
 import type { Nemesis } from "../world/World.ts";
 import type { CrashKind } from "../world/Processes.ts";
-import { rarely, SECOND, struck } from "./Moment.ts";
+import { isolate, rarely, SECOND, struck } from "./Moment.ts";
 
 const endsAtSync = ["before its flush is reported", "soon", "later, bytes visible", "later, by power"] as const;
 
@@ -48,15 +48,19 @@ export const crashBetweenCommits = (): Nemesis => {
   };
 };
 
-/** The writer crashes when its Prepare is out: the evidence is gone, the reservation is not. */
+/**
+ * The writer crashes when its Prepare is out: the evidence is gone, the reservation is not. At times the others never
+ * get it: then the evidence is gone everywhere, and the writer has to ask for an end.
+ */
 export const writerRestartAfterPrepare = (): Nemesis => {
   const now = rarely(4 * SECOND);
   return {
     sent: (world, peer, _to, message) => {
       if (message._tag !== "Prepare") return;
-      now(world, (unit) =>
-        world.after(unit.between("after", 0, 0, 3_000), () => world.processes.crash(peer, "process")),
-      );
+      now(world, (unit) => {
+        if (unit.chance("nobody else gets it", 500)) isolate(world, peer.slot, 4_000);
+        world.after(unit.between("after", 0, 0, 3_000), () => world.processes.crash(peer, "process"));
+      });
     },
   };
 };

@@ -39,6 +39,7 @@ export const damageUnderFinish = (): Nemesis => {
       if (kept === undefined || peer.isDamaged) return;
       now(world, (unit) => {
         peer.isDamaged = true;
+        world.marks.add("a session was damaged as soon as it was kept");
         peer.disk.damage("sessions", kept.key, unit.between("byte", 0, 0, PLACES));
       });
     },
@@ -76,6 +77,7 @@ export const wipeOne = (choices: Choices): Nemesis => {
       world.after(1, () => {
         world.processes.crash(peer, "power", false);
         peer.wipe();
+        world.marks.add("a blank machine stood in for a member");
         world.processes.start(peer);
       });
     },
@@ -102,9 +104,9 @@ export const loseOne = (choices: Choices, slot: number): Nemesis => {
 };
 
 /** One peer comes back on the disk it had a while ago, and does not say so. */
-export const rollBackOne = (choices: Choices): Nemesis => {
+export const rollBackOne = (choices: Choices, latestFlush = 80): Nemesis => {
   const counts = new Map<number, number>();
-  const atFlush = choices.plan("photograph").between("at flush", 1, 1, 80);
+  const atFlush = choices.plan("photograph").between("at flush", 1, 1, latestFlush, 1, 80);
   let restore: (() => void) | undefined;
   return {
     flushed: (world, peer) => {
@@ -120,6 +122,7 @@ export const rollBackOne = (choices: Choices): Nemesis => {
       world.after(unit.spread("restored after", 20_000, RESTORED_AFTER, 1, 2 * SECOND), () => {
         if (world.healed || !mayForget(world, peer)) return;
         world.faults.add("disk from an older snapshot");
+        world.marks.add("a peer came back on an older disk and said nothing");
         if (restore !== undefined) world.restores.comeBackOn(peer, restore, false);
       });
     },
@@ -160,6 +163,7 @@ export const restoreDeclared = (
     if (world.healed || putBack === undefined || left === 0 || peer.isDamaged) return;
     left -= 1;
     world.faults.add("disk from an older snapshot, declared");
+    if (isEarly) world.marks.add("restored from before the founding");
     if (isHelperLagging) isolate(world, (peer.slot % world.plan.peers) + 1, forSomeSeconds(unit));
     world.restores.comeBackOn(peer, putBack, true);
     // It writes nothing before it is unsealed and begins that incarnation.

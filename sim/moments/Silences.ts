@@ -15,7 +15,10 @@ export const isolateWriterAfterPrepare = (): Nemesis => {
     sent: (world, peer, to, message) => {
       const last = Math.max(...(peer.state?.cluster.membership?.peerIds ?? [0]));
       if (message._tag !== "Prepare" || to !== last) return;
-      now(world, (unit) => world.after(1, () => isolate(world, peer.slot, forSomeSeconds(unit))));
+      now(world, (unit) => {
+        world.marks.add("nothing more came of a writer whose proposal was out");
+        world.after(1, () => isolate(world, peer.slot, forSomeSeconds(unit)));
+      });
     },
   };
 };
@@ -26,10 +29,32 @@ export const isolateOnePreparer = (): Nemesis => {
   return {
     flushed: (world, peer, writes) => {
       if (isWriter(peer) || !writes.some((each) => each.table === "preparations" && each.op === "insert")) return;
-      now(world, (unit) => isolate(world, peer.slot, forSomeSeconds(unit)));
+      now(world, (unit) => {
+        world.marks.add("a member had prepared and could tell nobody");
+        isolate(world, peer.slot, forSomeSeconds(unit));
+      });
     },
   };
 };
+
+/** The last member stands still from the moment a proposal is sent to it until shortly after the first deadline in it. */
+export const judgeTooLate = (): Nemesis => {
+  const now = rarely(2 * SECOND);
+  return {
+    sent: (world, _peer, to, message) => {
+      if (message._tag !== "Prepare" || to !== world.plan.peers) return;
+      const deadline = Math.min(...message.items.map(({ proposal }) => proposal.expiresAt));
+      const left = deadline - world.realMillis;
+      // Of a proposal that has long to live, the token does not end first.
+      if (left < LONG_MILLIS)
+        now(world, (unit) => {
+          const late = unit.between("past its deadline", 1_000, 0, 2_000);
+          world.pauses.pause(world.peer(to), (Math.max(0, left) + late) * 1_000);
+        });
+    },
+  };
+};
+const LONG_MILLIS = 10_000;
 
 /** From the first preparation or session on, the last member takes part and says nothing of it, until all is healed. */
 export const silenceOne = (): Nemesis => {
@@ -136,6 +161,7 @@ export const changeWhileAsked = (): Nemesis => {
         });
       if (message._tag !== "Prepare" || world.now >= askedUntil) return;
       askedUntil = 0;
+      world.marks.add("a change was agreed on while a member was asked what it stores");
       const link = world.network.link(peer.slot, to);
       link.cut = true;
       world.after(SECOND, () => {

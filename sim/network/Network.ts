@@ -58,6 +58,11 @@ export class Network {
     );
   }
 
+  /** Whether nothing comes from one peer to another, and something may come back. */
+  isCutOneWay(from: number, to: number): boolean {
+    return this.link(from, to).cut && !this.link(to, from).cut;
+  }
+
   /** Decides the way of the next message from one peer to another; undefined where none of it arrives. */
   route(from: number, to: number): Way | undefined {
     const { cut, leastDelay, mostDelay, loss, duplication } = this.link(from, to);

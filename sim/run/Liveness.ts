@@ -356,5 +356,6 @@ const assertRefusedByName = (world: World): void => {
       `${wrong} was wiped, or was given an id that another has, and some peer names it as the reason why the cluster is not whole`,
       `no peer names anybody: ${world.peers.map((peer) => standingText(world.ghost, peer)).join("; ")}`,
     );
+  if (named) world.marks.add("a peer in the place of another was named");
   world.sweep();
 };

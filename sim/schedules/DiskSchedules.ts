@@ -4,10 +4,12 @@ import { BUSY_FAULTS, CLUSTER, type Family, HOLDERS, weights } from "./Schedule.
 
 export const diskSchedules = {
   "row-tamper-delete": {
+    marks: { "a read found damage": 4 },
     plan: () => ({ faults: weights("bit rot", "deleted row", "lost record", "torn write", "repaired rows", "crash") }),
   },
   // The writer finds a row damaged while requests forwarded by others wait.
   "damage-under-forward": {
+    marks: { "the writer told a forwarded request of damage": 5 },
     sizes: CLUSTER,
     plan: () => ({
       faults: weights("repaired rows"),
@@ -17,6 +19,7 @@ export const diskSchedules = {
   },
   // The session of a finish is damaged at the entry peer, and is not repaired before the caller gives up.
   "damage-under-finish": {
+    marks: { "a session was damaged as soon as it was kept": 3 },
     share: 30,
     plan: () => ({
       faults: weights("repaired rows"),
@@ -27,23 +30,27 @@ export const diskSchedules = {
     nemeses: () => [moments.damageUnderFinish()],
   },
   "integrity-history-missing": {
+    marks: { "an integrity key was missing from the history": 3 },
     plan: () => ({
       faults: weights("rotated integrity key", "lost integrity key", "repaired rows", "crash", "seal", ...BUSY_FAULTS),
     }),
   },
   "wal-tail-loss": {
+    marks: { "a transaction was torn": 3 },
     plan: () => ({
       faults: weights("torn write", "repaired rows", "power loss during a flush", "power loss", "crash, bytes visible"),
       disk: { leastFlushMicros: 500, mostFlushMicros: 8_000 },
     }),
   },
   "torn-reservation": {
+    marks: { "a transaction was torn": 3 },
     sizes: CLUSTER,
     plan: () => ({ faults: weights("repaired rows"), faultMicros: 2_000_000, workload: { readiness: 20 } }),
     nemeses: () => [moments.tearReservation()],
   },
   // Peers go on to a version that makes an index of more approvers than it takes at once.
   "disks-before-the-index": {
+    marks: { "list: INDEXING": 4, "the making of an index was cut by a crash": 4 },
     share: 10,
     plan: () => ({
       steps: 5_000,
@@ -54,9 +61,16 @@ export const diskSchedules = {
     }),
     nemeses: (choices) => [moments.olderVersion(choices, [70, 200])],
   },
-  "disk-full": { plan: () => ({ faults: weights("full disk", "failed flush, lost") }) },
-  "sync-error": { plan: () => ({ faults: weights("failed flush, lost", "failed flush, durable") }) },
+  "disk-full": {
+    marks: { "a full disk refused a write": 3 },
+    plan: () => ({ faults: weights("full disk", "failed flush, lost") }),
+  },
+  "sync-error": {
+    marks: { "halted by a failed flush": 3 },
+    plan: () => ({ faults: weights("failed flush, lost", "failed flush, durable") }),
+  },
   "slow-disk-pipeline": {
+    marks: { "read while a flush was under way": 4, "crashed before a flush ended": 4 },
     plan: () => ({
       disk: { leastFlushMicros: 20_000, mostFlushMicros: 200_000 },
       faults: weights("slow disk", "crash during a flush, bytes visible", "crash during a flush"),

@@ -21,12 +21,14 @@ const ONLY_REGISTRARS: Partial<WorkloadPlan> = {
 export const enrollmentSchedules = {
   // Holders answer the same options, with two authenticators and through two peers.
   "finish-race-two-peers": {
+    marks: { "holder, racing: refused": 3, "answered REGISTRATION_COMPLETED": 3 },
     plan: () => ({
       faults: weights(...BUSY_FAULTS, "lossy link", "duplicating network"),
       workload: { ...HOLDERS, callers: 16, mostThinkMicros: 8_000 },
     }),
   },
   "finish-invalid-then-valid": {
+    marks: { "answered INVALID_CEREMONY": 4, "holder, racing: success": 6 },
     plan: () => ({
       faults: weights("lossy network", "replayed message", "crash", "token keys unavailable"),
       workload: { ...HOLDERS, badTokens: 200 },
@@ -35,8 +37,10 @@ export const enrollmentSchedules = {
   // More options than there is room for, and sessions that end while they are answered.
   "session-capacity-edge": {
     isRoomy: true,
+    marks: { "answered SESSION_CAPACITY": 8, "answered REGISTRATION_EXPIRED": 6 },
     plan: (choices) => ({
       sessionMillis: choices.plan("sessionMillis").oneOf("value", 60_000, [3_000, 60_000]),
+      steps: 1_500,
       faults: weights(...BUSY_FAULTS, "slow link"),
       workload: { ...HOLDERS, callers: 24, mostThinkMicros: 10_000, invite: 80, finish: 30 },
     }),
@@ -44,6 +48,7 @@ export const enrollmentSchedules = {
   // More attempts fail at one member than the others have room for.
   "session-storm": {
     isRoomy: true,
+    marks: { "answered SESSION_CAPACITY": 3 },
     share: 15,
     sizes: CLUSTER,
     plan: () => ({
@@ -55,6 +60,7 @@ export const enrollmentSchedules = {
   },
   // A holder of an invitation sends responses that are refused, as quickly as it can.
   "hostile-holder": {
+    marks: { "answered TOO_MANY_ATTEMPTS": 5 },
     plan: () => ({
       sessionMillis: 60_000,
       faults: weights("slow link"),
@@ -63,6 +69,7 @@ export const enrollmentSchedules = {
   },
   // Members crash with a response reserved, and sessions end meanwhile.
   "finish-across-crashes": {
+    marks: { "crashed with a response reserved": 4 },
     plan: () => ({
       sessionMillis: 4_000,
       faults: weights(...BUSY_FAULTS, "clock step within bounds", "slow link"),
@@ -72,6 +79,7 @@ export const enrollmentSchedules = {
     nemeses: () => [moments.crashReserved()],
   },
   "enroll-and-restore": {
+    marks: { "a restored peer is a member again": 5 },
     sizes: CLUSTER,
     plan: () => ({ faults: weights(...BUSY_FAULTS), workload: HOLDERS }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 2 })],

@@ -16,39 +16,51 @@ const otherFaults = (choices: Choices, ...names: ReadonlyArray<FaultName>): Read
 
 export const restoreSchedules = {
   "wiped-peer": {
+    marks: { "a blank machine stood in for a member": 3 },
     sizes: CLUSTER,
     plan: () => ({ faultsWhileFounding: true }),
     nemeses: (choices) => [moments.wipeOne(choices)],
   },
-  "duplicate-id": { sizes: CLUSTER, plan: () => ({}), nemeses: () => [moments.duplicateId()] },
+  "duplicate-id": {
+    marks: { "a peer in the place of another was named": 3 },
+    sizes: CLUSTER,
+    plan: () => ({}),
+    nemeses: () => [moments.duplicateId()],
+  },
   "rollback-silent": {
+    marks: { "a peer came back on an older disk and said nothing": 5 },
     sizes: CLUSTER,
     plan: (choices) => ({ faults: otherFaults(choices, "lossy link", "slow link") }),
-    nemeses: (choices) => [moments.rollBackOne(choices)],
+    nemeses: (choices) => [moments.rollBackOne(choices, 25)],
   },
   "cloned-disk": {
+    marks: { "a peer came back on an older disk and said nothing": 5 },
     sizes: CLUSTER,
     plan: () => ({ faults: weights("lossy link", "slow link") }),
     nemeses: (choices) => [clonedDisk(choices)],
   },
   "rollback-declared": {
+    marks: { "a restore was declared": 3, "a restored peer is a member again": 4 },
     sizes: CLUSTER,
     plan: (choices) => ({ faults: otherFaults(choices, "lossy link", "slow link") }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 1 })],
   },
   "double-declared-restore": {
+    marks: { "a restore was declared": 3, "a restored peer is a member again": 4 },
     sizes: CLUSTER,
     plan: (choices) => ({ faults: otherFaults(choices, "lossy link") }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 3 })],
   },
   // The backups are of before the founding: such a peer is first shown the topology of that.
   "restore-of-day-zero": {
+    marks: { "restored from before the founding": 4 },
     sizes: CLUSTER,
     plan: (choices) => ({ faults: otherFaults(choices, "lossy link", "crash") }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 2, isEarly: true })],
   },
   // No member is left that was not restored, and disks differ by what happened in between.
   "restores-everywhere": {
+    marks: { "every member was restored at once": 4 },
     sizes: CLUSTER,
     plan: (choices) => ({
       faults: new Map([...otherFaults(choices, "lossy link", "crash"), ["restores declared everywhere", 40]]),
@@ -58,11 +70,13 @@ export const restoreSchedules = {
   },
   // One of the disks has a change that all had seen the end of.
   "restores-beside-an-end": {
+    marks: { "all were restored beside a disk on which something is done that has ended": 4 },
     sizes: CLUSTER,
     plan: () => ({ workload: { callers: 2, mostThinkMicros: 400_000 } }),
     nemeses: () => [endedAndKept()],
   },
   "recover-under-load": {
+    marks: { "a restored peer is a member again": 4 },
     sizes: CLUSTER,
     plan: () => ({
       faults: weights(...BUSY_FAULTS, "lossy network", "reordering network", "replayed message", "crash"),
@@ -71,12 +85,14 @@ export const restoreSchedules = {
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 2 })],
   },
   "recover-helper-lagging": {
+    marks: { "a restored peer is a member again": 4 },
     sizes: CLUSTER,
     plan: () => ({ workload: { callers: 12, mostThinkMicros: 20_000 } }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 1, isHelperLagging: true })],
   },
   // More slots than fit a page of the registry that is taken over, and more approvers than are summed up at once.
   "restore-of-many": {
+    marks: { "a restored peer is a member again": 4 },
     share: 20,
     sizes: CLUSTER,
     plan: (choices) => ({
@@ -94,12 +110,14 @@ export const restoreSchedules = {
   },
   // A part of the new incarnation is on the disk; a sealed peer does not know that, and others ask what it remembers.
   "torn-restore": {
+    marks: { "a restore was declared": 3, "a transaction was torn": 4 },
     sizes: CLUSTER,
     plan: () => ({ faults: weights("repaired rows"), faultMicros: 2_000_000, workload: { readiness: 20 } }),
     nemeses: (choices) => [moments.restoreDeclared(choices, { times: 2, isTorn: true })],
   },
   // The story of decision 0015: what an old acknowledgement has freed, a new incarnation must not refuse.
   "restores-around-late-receipt": {
+    marks: { "restored around a late receipt": 4 },
     sizes: FOUR_OR_FIVE,
     plan: () => ({ workload: { callers: 2, mostThinkMicros: 400_000 } }),
     nemeses: () => [lateReceipt()],

@@ -5,6 +5,7 @@ import { among, BUSY_FAULTS, CLUSTER, type Family, SLUGGISH, weights } from "./S
 
 export const rivalSchedules = {
   "twin-keys-two-ids": {
+    marks: { "answered KEY_ALREADY_REGISTERED": 4 },
     plan: () => ({
       faults: weights(...BUSY_FAULTS, "lossy link"),
       workload: { fresh: 10, conflict: 60, callers: 16, mostThinkMicros: 4_000 },
@@ -12,12 +13,14 @@ export const rivalSchedules = {
   },
   // One key, submitted in one format after another, under its own id and under others.
   "format-switch-same-key": {
+    marks: { "a known key came in another format": 3, "answered KEY_ALREADY_REGISTERED": 4 },
     plan: () => ({
       faults: weights(...BUSY_FAULTS, "lossy link", "request through two peers"),
       workload: { fresh: 12, retry: 40, conflict: 40, callers: 12, mostThinkMicros: 8_000, otherFormats: 600 },
     }),
   },
   "retry-storm-identical": {
+    marks: { "answered 200": 3 },
     plan: () => ({
       faults: weights(...BUSY_FAULTS, "lossy network"),
       workload: { fresh: 4, retry: 90, callers: 24, mostThinkMicros: 3_000 },
@@ -25,6 +28,7 @@ export const rivalSchedules = {
   },
   // Callers join changes that are applied and stay unacknowledged, so that each waits until its own time is up.
   "retry-storm-unacknowledged": {
+    marks: { "a vote was kept back": 2 },
     sizes: CLUSTER,
     plan: () => ({
       steps: 3_000,
@@ -43,6 +47,7 @@ export const rivalSchedules = {
   },
   // Members now and then refuse proposals that others have joined.
   "retry-storm-refused": {
+    marks: { "a request that had joined a refused one was queued again": 4 },
     share: 40,
     plan: () => ({
       faults: weights("one-way cut", "token keys unavailable"),
@@ -56,9 +61,11 @@ export const rivalSchedules = {
   },
   // More callers than there are places, and many who are refused while others wait for what they race for.
   crowd: {
+    marks: { "answered REQUEST_CAPACITY": 6 },
     plan: (choices) => ({
       faults: weights(...BUSY_FAULTS, "lossy network", "slow link"),
-      faultMicros: 2_000_000,
+      steps: 1_500,
+      faultMicros: 6_000_000,
       capacities: { queuedCommands: among(choices, "places", 8, 8, 16, 24) },
       workload: {
         fresh: 30,
@@ -75,6 +82,7 @@ export const rivalSchedules = {
   },
   // In a crowd that is after few approvers, very many are refused while others wait for the one before them.
   "refused-behind-waiting": {
+    marks: { "answered REQUEST_CAPACITY": 3 },
     share: 15,
     sizes: CLUSTER,
     plan: (choices) => ({
@@ -88,6 +96,7 @@ export const rivalSchedules = {
   },
   // Nearly every body as long as one may be, so that few fit into a round, a message or a line, and some longer than that.
   "heavy-bodies": {
+    marks: { "a body was longer than any may be": 3 },
     share: 15,
     plan: () => ({
       faults: weights(...BUSY_FAULTS, "lossy link", "duplicating network"),
@@ -108,6 +117,7 @@ export const rivalSchedules = {
   },
   // A caller that registers again is told what is there while it changes, and one member is late to hear of the change.
   "retry-among-replacements": {
+    marks: { "a change was agreed on while a member was asked what it stores": 4 },
     sizes: CLUSTER,
     plan: () => ({
       workload: {
@@ -124,6 +134,7 @@ export const rivalSchedules = {
     nemeses: () => [moments.changeWhileAsked()],
   },
   "metadata-ping-pong": {
+    marks: { "answered PRECONDITION_FAILED": 3, "racer: success": 4 },
     plan: () => ({
       faults: weights(...BUSY_FAULTS, "lossy network", "duplicating network", "replayed message", "slow link", "crash"),
       faultMicros: 1_500_000,

@@ -20,7 +20,14 @@ export const CLUSTER: Sizes = { quiet: 3, drawn: [3, 3, 5] };
 /** How often the default mix draws a schedule that says nothing of it. */
 export const USUAL_SHARE = 100;
 
+/**
+ * Situations that a schedule exists to reach, by the names that runs count them under, each with a number: at least
+ * one run in so many reaches it. The real rate is some three times that, so that luck alone turns no hunt red.
+ */
+export type Marks = Readonly<Record<string, number>>;
+
 export interface Schedule {
+  readonly marks: Marks;
   /** How often the default mix draws it, beside the others; less than {@link USUAL_SHARE} where its runs are long. */
   readonly share?: number;
   /** Its point needs the service's capacities: none is drawn smaller. */

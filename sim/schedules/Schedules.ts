@@ -12,7 +12,7 @@ import { traitorSchedules } from "./TraitorSchedules.ts";
 
 const schedules = {
   swarm,
-  calm: { share: 50, isRoomy: true, plan: () => ({}) },
+  calm: { share: 50, isRoomy: true, marks: { "answered 201": 2, "answered Replaced": 3 }, plan: () => ({}) },
   ...networkSchedules,
   ...processSchedules,
   ...diskSchedules,

@@ -10,32 +10,38 @@ const otherFaults = (choices: Choices, ...names: ReadonlyArray<FaultName>): Read
 
 export const traitorSchedules = {
   "equivocating-writer": {
+    marks: { "an equivocating writer: split": 4 },
     sizes: CLUSTER,
     plan: (choices) => ({ faults: otherFaults(choices, "one-way cut", "replayed message", "slow link") }),
     nemeses: () => [betray("equivocating writer")],
   },
   "lying-writer": {
+    marks: { "a writer lied about effects": 4 },
     sizes: CLUSTER,
     plan: () => ({ faults: weights("crash") }),
     nemeses: () => [betray("lying writer")],
   },
   "equivocating-refuser": {
+    marks: { "a member signed a receipt and a refusal": 4 },
     sizes: CLUSTER,
     plan: (choices) => ({ faults: otherFaults(choices, "one-way cut", "slow link", "partition") }),
     nemeses: () => [betray("equivocating refuser")],
   },
   // The writer contradicts itself: it has all receipts, shows a refusal, and delivers later what it kept back.
   "late-certificate-vs-settlement": {
+    marks: { "a member signed a receipt and a refusal": 4, "a late certificate met a settlement": 8 },
     sizes: CLUSTER,
     plan: () => ({ faults: weights("slow link", "one-way cut") }),
     nemeses: () => [betray("equivocating refuser", 1)],
   },
   "lying-session-writer": {
+    marks: { "a writer lied about a session": 4 },
     sizes: CLUSTER,
     plan: () => ({ faults: weights("crash"), workload: { ...HOLDERS, callers: 12 } }),
     nemeses: () => [betray("lying session writer")],
   },
   "falsifying-writer": {
+    marks: { "a writer lied about an outcome": 4 },
     sizes: CLUSTER,
     plan: (choices) => ({
       faults: otherFaults(choices, "slow link", "one-way cut"),
@@ -44,11 +50,13 @@ export const traitorSchedules = {
     nemeses: () => [betray("falsifying writer")],
   },
   "forgetful-keeper": {
+    marks: { "a member acknowledged a session that it did not keep": 4 },
     sizes: CLUSTER,
     plan: () => ({ faults: weights("crash"), workload: { ...HOLDERS, callers: 12 } }),
     nemeses: () => [betray("forgetful keeper")],
   },
   "loose-tongue": {
+    marks: { "a member said what its driver had not": 3 },
     sizes: CLUSTER,
     plan: (choices) => ({
       faults: happens(choices, "other faults", 250) ? weights("slow link", "crash") : new Map(),

@@ -88,9 +88,15 @@ export class Mail {
     this.recent.push({ from: peer, to: slot, packet, message });
     observer?.sent({ from: peer.slot, to: slot, packet, message, isAltered });
     const way = network.route(peer.slot, slot);
-    if (way === undefined) return;
+    const { marks } = this.#ground.chronicle;
+    if (way === undefined)
+      return marks.add(
+        network.isCutOneWay(peer.slot, slot) ? "a member that was heard could not hear" : "a message was lost",
+      );
     this.#transmit(slot, packet, way.takes, way.isTwice);
-    if (way.copyTakes !== undefined) this.#transmit(slot, packet, way.copyTakes, false);
+    if (way.copyTakes === undefined) return;
+    marks.add("a message came a second time");
+    this.#transmit(slot, packet, way.copyTakes, false);
   }
 
   /** Puts a packet on the wire; it arrives after `delay` microseconds. A fault that made it of an older one says so. */

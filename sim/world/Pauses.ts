@@ -35,6 +35,7 @@ export class Pauses {
     if (waiting === undefined) return;
     this.#waiting.delete(peer.slot);
     this.#chronicle.note("resume", peer.slot, "", waiting.length);
+    if (waiting.length > 0) this.#chronicle.marks.add("what had waited for a peer that stood still came at once");
     for (const run of waiting) run();
   }
 

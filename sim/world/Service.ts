@@ -16,7 +16,7 @@ import type { Asking, TamperedWorld, Tampering } from "./Tampering.ts";
 import type { Witness } from "../oracle/Witness.ts";
 import type { Ground } from "./Ground.ts";
 import type { RequestIds } from "./RequestIds.ts";
-import { nameOfAnswer } from "./Situations.ts";
+import { nameOfAnswer, situationOfReason } from "./Situations.ts";
 import type { TokenKeys } from "./TokenKeys.ts";
 
 /** The callers: told of answers, and asked what may be requested of them. */
@@ -109,6 +109,11 @@ export class Service {
     for (const hook of this.#replied)
       hook(peer, { requestId, answer, askedAt, undisturbedSince, repliedAt: scheduler.now });
     chronicle.marks.add(nameOfAnswer(answer));
+    if (answer._tag === "Rejected")
+      for (const { reason } of answer.rejection.members) {
+        const situation = situationOfReason(reason);
+        if (situation !== undefined) chronicle.marks.add(situation);
+      }
     const told = tampering.told?.(world, requestId, answer) ?? answer;
     if (ghost.isLying(peer.slot)) witness.forgot(requestId, told);
     else witness.answered(requestId, scheduler.now, told, writer().honest);

@@ -3,7 +3,8 @@ import { absurd } from "effect";
 import type { Answer } from "../../core/Action.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Message } from "../../core/Message.ts";
-import type { Write } from "../../core/Tables.ts";
+import { Limits } from "../../core/base/Limits.ts";
+import type { Rows, Write } from "../../core/Tables.ts";
 import type { Census } from "../base/Census.ts";
 import { type Ghost, maskOf } from "../checkers/Ghost.ts";
 import type { SimPeer } from "./SimPeer.ts";
@@ -27,6 +28,12 @@ export const nameOfAnswer = (answer: Answer): string => {
     default:
       return absurd(answer);
   }
+};
+
+/** The situation that a reason shows which a caller is given for a member in the way. */
+export const situationOfReason = (reason: string): string | undefined => {
+  if (reason.startsWith("it cannot verify tokens")) return "a member in the way had no keys of tokens";
+  return reason.startsWith("its clock ") ? "a clock was in the way" : undefined;
 };
 
 /** Whether a message holds all receipts for a proposal of which its receiver has seen a refusal. */
@@ -61,6 +68,11 @@ const rareIn = (write: Write): string | undefined => {
   }
 };
 
+interface Refused {
+  readonly key: string;
+  readonly row: Rows["refusals"];
+}
+
 /** Whether the writer aborts a round with coalesced callers; the state is still that of before. */
 const isJoined = ({ state }: SimPeer, { table, op, key }: Write): boolean =>
   table === "aborts" && op === "insert" && (state?.undecided.rounds.get(key as Digest)?.coalesced.length ?? 0) > 0;
@@ -71,15 +83,32 @@ const isReleased = (ghost: Ghost, { slot, honest }: SimPeer, write: Write): bool
   return ((ghost.proposals.get(write.key as Digest)?.pledges ?? 0) & maskOf(slot)) !== 0;
 };
 
+/** Whether a member refuses a proposal because the token that its writer took has expired since. */
+const isTokenOver = (ghost: Ghost, { slot }: SimPeer, { key, row }: Refused): boolean => {
+  if (row.refusal.statement.detail !== "EXPIRED") return false;
+  const { proposal } = ghost.proposals.get(key as Digest) ?? {};
+  return (
+    proposal !== undefined &&
+    proposal.writer !== slot &&
+    proposal.expiresAt < proposal.proposedAt + Limits.proposalMillis
+  );
+};
+
 /** Counts the situations shown by a peer's transaction that has just become durable. */
 export const countRare = (marks: Census, ghost: Ghost, peer: SimPeer, writes: ReadonlyArray<Write>): void => {
   let prepared = 0;
+  let refused = 0;
   for (const write of writes) {
     if (write.op === "remove") continue;
     if (write.table === "preparations" && write.op === "insert") prepared += 1;
     const mark = rareIn(write) ?? (isReleased(ghost, peer, write) ? "applied after a pledge" : undefined);
     if (mark !== undefined) marks.add(mark);
+    if (write.table === "refusals" && write.op === "insert") {
+      refused += 1;
+      if (isTokenOver(ghost, peer, write)) marks.add("a token expired between its writer and a voter");
+    }
     if (isJoined(peer, write)) marks.add("a request that had joined a refused one was queued again");
   }
+  if (prepared > 0 && refused > 0) marks.add("votes of one batch differed");
   if (prepared > 1) marks.add(prepared < 16 ? "a batch of several" : "a batch of 16 or more");
 };

@@ -60,6 +60,7 @@ export const simulator: Page<DeskWorld> = {
     { of: "npm run -s custody -- sim run", as: installedOne(" --no-shrink"), code: 1, prints: /S14/ },
     { of: "npm run -s custody -- sim replay", as: installedOne(), prints: /./ },
     { of: "npm run sim:determinism", not: "ci" },
+    { of: "npm run sim:marks", not: "ci" },
     { of: "custody sim run --seeds 1..1000000", as: shorter("1000000", "48") },
     { of: "custody sim merge shard-*.json" },
     { of: "custody sim explore", as: withMore("--states 300", "ended after 300 states") },
