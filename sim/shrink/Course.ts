@@ -108,7 +108,7 @@ const MANY = 24;
 
 /**
  * A few units of many, drawn by lot: where a failure needs little, most of them go at once. What was kept is thinned
- * again until no draw of it fails; the number of units left makes other draws of the next turn.
+ * again until no draw of it fails; the number of units left makes the next draws other ones.
  */
 const thinned: Pass = (course) => {
   const { units } = course;
