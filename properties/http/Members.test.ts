@@ -81,6 +81,12 @@ describe("a peer's incarnation", () => {
     expect(logged("bootstrap secret is left over")).toHaveLength(2);
     expect(await warnings(1)).toEqual([expect.stringMatching(/^CUSTODY_BOOTSTRAP_SECRET: .*remove the setting/)]);
     await cluster.stop(2);
+    // The member that is left says once why it reaches nobody, though it tries again and again.
+    await cluster.unready(1);
+    const away = () => logged('"event":"peer unreachable"').map((line) => JSON.parse(line) as unknown);
+    const reason = "nothing listens there; start it, or correct the address";
+    await vi.waitFor(() => expect(away()).toContainEqual(expect.objectContaining({ peerId: 2, reason })), 15_000);
+    expect(away().length).toBeLessThanOrEqual(4);
     // Not even read: a secret that would be refused for its form does no harm either.
     await cluster.run(2, { CUSTODY_BOOTSTRAP_SECRET: "short", CUSTODY_CLUSTER_BOOTSTRAP_SECRET_FILE: "/nowhere" });
     expect(logged("bootstrap secret is left over")).toHaveLength(3);

@@ -179,6 +179,7 @@ const openPeer = (
           tls: tls.peerClient,
           room,
           elapsedMillis,
+          log,
           dropped: (peerId, reason) => {
             metrics.count("custody_messages_dropped_total", reason);
             log.debug("message dropped", { peerId, reason });

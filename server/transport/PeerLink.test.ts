@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Lane } from "../../core/protocol/Lane.ts";
 import type { DropReason } from "../../runtime/transport/Link.ts";
 import { MailboxRoom, type Parcel } from "../../runtime/transport/MailboxRoom.ts";
-import { maxEnvelopeBytes, MESSAGES_PATH, PeerLink, WARRANT_HEADER } from "./PeerLink.ts";
+import { maxEnvelopeBytes, MESSAGES_PATH, PeerLink, PROBLEM_TYPE, WARRANT_HEADER } from "./PeerLink.ts";
 
 const tls = { rejectUnauthorized: true, minVersion: "TLSv1.3" } as const;
 const limits = { connections: 2, roundConnections: 0, queuedMessages: 3, queuedBytes: 100 };
@@ -41,7 +41,8 @@ const receiver = async () => {
       received.push({
         body,
         warrant: request.headers[WARRANT_HEADER],
-        answer: (status) => void response.writeHead(status).end(),
+        answer: (status) =>
+          void response.writeHead(status, { "content-type": status < 300 ? "text/plain" : PROBLEM_TYPE }).end(),
         answerWith: (type, envelope) => void response.writeHead(200, { "content-type": type }).end(envelope),
       });
     });
@@ -55,6 +56,7 @@ const receiver = async () => {
 
 const linkTo = (url: string, change: Partial<typeof limits> = {}, timeoutMillis = 5_000) => {
   const dropped: Array<DropReason> = [];
+  const ways: Array<string | undefined> = [];
   const answers: Array<string> = [];
   const parcels: Array<Parcel> = [];
   const room = new MailboxRoom();
@@ -62,6 +64,7 @@ const linkTo = (url: string, change: Partial<typeof limits> = {}, timeoutMillis 
     url,
     tls,
     dropped: (reason) => void dropped.push(reason),
+    ended: (why) => void ways.push(why),
     received: (envelope, parcel) => {
       answers.push(Buffer.from(envelope).toString());
       parcels.push(parcel);
@@ -73,7 +76,7 @@ const linkTo = (url: string, change: Partial<typeof limits> = {}, timeoutMillis 
   open.push(link);
   const send = (text: string, lane: Lane = "round", warrant?: Uint8Array): void =>
     link.send({ packet: Buffer.from(text), bytes: text.length, lane, warrant });
-  return { link, dropped, answers, parcels, room, send };
+  return { link, dropped, ways, answers, parcels, room, send };
 };
 
 describe("the way to another peer", () => {
@@ -193,21 +196,38 @@ describe("the way to another peer", () => {
     expect(answers.length).toBe(0);
   });
 
-  it("counts a refusal, and goes on", async () => {
+  it("counts a refusal and goes on, and says when no peer refuses", async () => {
     const { received, url } = await receiver();
-    const { link, dropped, send } = linkTo(url);
-    send("refused");
-    await vi.waitFor(() => expect(received).toHaveLength(1));
-    received[0]?.answer(400);
-    await vi.waitFor(() => expect(dropped).toEqual(["refused"]));
+    const { link, dropped, ways, send } = linkTo(url, { connections: 1 });
+    const html = (): void => received[0]?.answerWith("text/html", "a page");
+    for (const [index, answer] of [html, 404, 400, 204].entries()) {
+      send("a message");
+      await vi.waitFor(() => expect(received).toHaveLength(index + 1));
+      if (typeof answer === "number") received[index]?.answer(answer);
+      else answer();
+      await vi.waitFor(() => expect(ways).toHaveLength(index + 1));
+    }
+    await vi.waitFor(() => expect(dropped).toEqual(["refused", "refused", "refused"]));
+    const stranger = (status: number) =>
+      `it answers ${status} as no peer API does; correct its address in cluster.peers`;
+    expect(ways).toEqual([stranger(200), stranger(404), undefined, undefined]);
     expect(link.isReachable).toBe(true);
   });
 
   it("loses a message to a peer that is down, and does not repeat it", async () => {
-    const { dropped, link, send } = linkTo("http://127.0.0.1:1");
+    const { dropped, link, ways, send } = linkTo("http://127.0.0.1:1");
     send("lost");
     await vi.waitFor(() => expect(dropped).toEqual(["unreachable"]));
+    expect(ways).toEqual(["nothing listens there; start it, or correct the address"]);
     expect(link.isReachable).toBe(false);
+  });
+
+  it("says that no answer came in time", async () => {
+    const { url } = await receiver();
+    const { dropped, ways, send } = linkTo(url, {}, 50);
+    send("lost");
+    await vi.waitFor(() => expect(dropped).toEqual(["unreachable"]));
+    expect(ways).toEqual(["no answer within 0.05 s; check the address and the firewall"]);
   });
 
   it("sends nothing after it was closed", async () => {

@@ -13,6 +13,7 @@ import { type DropReason, type Exchange, Link, type LinkLimits, linkLimits } fro
 import type { LinkTo } from "../../runtime/transport/Links.ts";
 import type { Parcel } from "../../runtime/transport/MailboxRoom.ts";
 import type { Sendable } from "../../runtime/transport/Outbox.ts";
+import { whyBroken, whyLate } from "../net/Unreachable.ts";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";
 
 /** A full batch and the envelope around it. */
@@ -21,6 +22,8 @@ export const maxEnvelopeBytes = Limits.envelopeBytes + 1024;
 /** Where the peer API takes messages. */
 export const MESSAGES_PATH = "/peer/v1/messages";
 export const MESSAGE_TYPE = "application/cbor";
+/** Of what the peer API refuses. */
+export const PROBLEM_TYPE = "application/problem+json";
 /** Carries the warrant of a large message, in Base64url. */
 export const WARRANT_HEADER = "custody-warrant";
 
@@ -40,6 +43,8 @@ export interface LinkOptions {
   readonly url: string;
   readonly tls: PeerClientTls;
   readonly dropped: (reason: DropReason) => void;
+  /** Told after every message why it was not answered, and what to do about it; undefined where it was. */
+  readonly ended: (why: string | undefined) => void;
   /** Takes an envelope that came back as the answer to a message, and gives its room back when it is done with it. */
   readonly received: (envelope: Uint8Array, parcel: Parcel) => void;
   /** Room for one more answer. */
@@ -65,26 +70,30 @@ const closedWhileIdle = (request: ClientRequest, error: NodeJS.ErrnoException): 
 export class PeerLink implements LinkTo<Outgoing> {
   readonly #link: Link<Outgoing>;
   readonly #dropped: (reason: DropReason) => void;
+  readonly #ended: LinkOptions["ended"];
   readonly #received: LinkOptions["received"];
   readonly #parcel: () => Parcel;
   readonly #makeAgent: (tls: PeerClientTls) => HttpAgent;
   readonly #request: typeof httpRequest;
   readonly #options: RequestOptions;
+  readonly #timeoutMillis: number;
   #agent: HttpAgent;
   #isClosed = false;
 
   constructor(options: LinkOptions) {
-    const { url, tls, dropped, received, parcel, limits = linkLimits, timeoutMillis = TIMEOUT_MILLIS } = options;
+    const { url, tls, dropped, ended, received, parcel, limits = linkLimits, timeoutMillis = TIMEOUT_MILLIS } = options;
     const { protocol, hostname, port } = new URL(url);
     const secure = protocol === "https:";
     const pool = { keepAlive: true, maxSockets: limits.connections };
     this.#link = new Link({ transmit: (exchange) => this.#transmit(exchange), dropped }, limits);
     this.#dropped = dropped;
+    this.#ended = ended;
     this.#received = received;
     this.#parcel = parcel;
     this.#makeAgent = (current) => (secure ? new HttpsAgent({ ...pool, ...current }) : new HttpAgent(pool));
     this.#agent = this.#makeAgent(tls);
     this.#request = secure ? httpsRequest : httpRequest;
+    this.#timeoutMillis = timeoutMillis;
     this.#options = {
       method: "POST",
       // A URL brackets an IPv6 address, a socket does not.
@@ -135,6 +144,10 @@ export class PeerLink implements LinkTo<Outgoing> {
       if (isEnvelope) this.#receive(response);
       else response.resume();
       const isTaken = isEnvelope || response.statusCode === 204;
+      // A peer that refuses a message has been reached; our own public API has no such path.
+      const isRefusal = response.headers["content-type"] === PROBLEM_TYPE && response.statusCode !== 404;
+      if (isTaken || isRefusal) this.#ended(undefined);
+      else this.#ended(`it answers ${response.statusCode} as no peer API does; correct its address in cluster.peers`);
       response.on("close", () => exchange.end(isTaken ? "taken" : "refused"));
     });
     let timedOut = false;
@@ -143,7 +156,10 @@ export class PeerLink implements LinkTo<Outgoing> {
       request.destroy();
     });
     request.on("error", (error: NodeJS.ErrnoException) => {
-      exchange.end(!timedOut && closedWhileIdle(request, error) ? "stale" : "unreachable");
+      const isStale = !timedOut && closedWhileIdle(request, error);
+      if ((!isStale || exchange.isAgain) && !this.#isClosed)
+        this.#ended(timedOut ? whyLate(this.#timeoutMillis) : whyBroken(error.code));
+      exchange.end(isStale ? "stale" : "unreachable");
     });
     request.on("socket", outlive);
     request.end(packet);

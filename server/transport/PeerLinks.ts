@@ -5,14 +5,17 @@ import type { DropReason } from "../../runtime/transport/Link.ts";
 import { Links } from "../../runtime/transport/Links.ts";
 import type { MailboxRoom, Parcel } from "../../runtime/transport/MailboxRoom.ts";
 import type { Config } from "../config/ConfigSchema.ts";
+import type { Log } from "../peer/Log.ts";
 import { later } from "../peer/MachineTime.ts";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";
 import { type Outgoing, PeerLink } from "./PeerLink.ts";
+import { WayReport } from "./WayReport.ts";
 
 export interface LinksOptions {
   readonly tls: PeerClientTls;
   readonly room: MailboxRoom;
   readonly elapsedMillis: () => number;
+  readonly log: Log;
   readonly dropped: (peerId: PeerId, reason: DropReason) => void;
   readonly received: (envelope: Uint8Array, parcel: Parcel) => void;
 }
@@ -21,14 +24,21 @@ export type PeerLinks = Links<Uint8Array, Outgoing, PeerLink>;
 
 export const openLinks = (
   peers: Config["cluster"]["peers"],
-  { tls, room, elapsedMillis, dropped, received }: LinksOptions,
+  { tls, room, elapsedMillis, log, dropped, received }: LinksOptions,
 ): PeerLinks =>
   new Links(
     new HeldAnswers({ later, elapsedMillis }),
     new Map(
       peers.map(({ id, url }) => [
         id,
-        new PeerLink({ url, tls, received, parcel: () => room.parcel(id), dropped: (reason) => dropped(id, reason) }),
+        new PeerLink({
+          url,
+          tls,
+          received,
+          parcel: () => room.parcel(id),
+          dropped: (reason) => dropped(id, reason),
+          ended: new WayReport({ peerId: id, url, log, elapsedMillis }).ended,
+        }),
       ]),
     ),
   );

@@ -16,7 +16,7 @@ import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { timeoutsOf } from "../net/ConnectionLimits.ts";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
 import { ArrivalRoom } from "./ArrivalRoom.ts";
-import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH, WARRANT_HEADER } from "./PeerLink.ts";
+import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH, PROBLEM_TYPE, WARRANT_HEADER } from "./PeerLink.ts";
 
 /** What the peer API needs of the peer behind it. */
 export interface PeerEndpoint {
@@ -79,7 +79,7 @@ class HttpExchange {
     if (this.#response.writableEnded) return;
     const body = JSON.stringify({ title: titles[status], status, detail });
     this.#response.writeHead(status, {
-      "content-type": "application/problem+json",
+      "content-type": PROBLEM_TYPE,
       "content-length": Buffer.byteLength(body),
       ...headers,
     });
