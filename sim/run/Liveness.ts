@@ -11,6 +11,7 @@ import { type Ghost, maskOf, slotsOf } from "../checkers/Ghost.ts";
 import { CALM_NETWORK } from "../base/Plan.ts";
 import { assertListable } from "./Listable.ts";
 import { standingText, type Unrest } from "./Absence.ts";
+import { assertOperable } from "./Operable.ts";
 import { unrestOf } from "./Rest.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import { Violation } from "../base/Violation.ts";
@@ -273,6 +274,8 @@ const assertWhole = (world: World, workload: Workload): void => {
     const listing = world.choices.stream("healed lists").next().between("listing peer", 1, 1, world.plan.peers);
     assertListable(world, world.peer(listing));
   }
+  const operating = world.choices.stream("healed operators").next();
+  assertOperable(world, world.peer(operating.between("operated peer", 1, 1, world.plan.peers)), operating);
   world.sweep();
 };
 
