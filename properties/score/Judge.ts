@@ -2,11 +2,12 @@
 import { fork } from "node:child_process";
 import { HEAP_FLAGS } from "../../sim/bin/Hunt.ts";
 import { PROCESS_LOST } from "../../sim/run/ThrownOut.ts";
+import { watch } from "./Guard.ts";
 import type { Mutant } from "./Mutants.ts";
 import { ENDLESS, type Ran, type Task, type Word } from "./Tasks.ts";
 
-/** Seconds of one seed, or of loading, after which a process is killed: no run comes near, so a loop has no end. */
-const PATIENCE = 120;
+/** Seconds of processor for one seed, or for loading, after which a process is killed: no run comes near. */
+const PATIENCE = 60;
 
 /** A run with a mutant may have so many times the events of the run without, and so many more. */
 const MOST_TIMES = 10;
@@ -44,15 +45,9 @@ const runTasks = (program: string, mutant: number, tasks: ReadonlyArray<Task>): 
     });
     let loaded: ReadonlyArray<number> | undefined;
     const ran: Array<Ran> = [];
-    let isKilled = false;
-    const kill = (): void => {
-      isKilled = true;
-      child.kill("SIGKILL");
-    };
-    let guard = setTimeout(kill, PATIENCE * 1000);
+    const guard = watch(child, PATIENCE);
     child.on("message", (word: Word) => {
-      clearTimeout(guard);
-      guard = setTimeout(kill, PATIENCE * 1000);
+      guard.heard();
       if ("ran" in word) ran.push(word.ran);
       else {
         loaded = word.loaded;
@@ -61,7 +56,7 @@ const runTasks = (program: string, mutant: number, tasks: ReadonlyArray<Task>): 
     });
     child.on("error", reject);
     child.on("exit", () => {
-      clearTimeout(guard);
+      const isKilled = guard.end();
       const isDone = ran.length === tasks.length || ran.at(-1)?.broke !== undefined;
       const lost = isKilled ? KILLED : PROCESS_LOST;
       resolve({ loaded: loaded ?? [], ran, end: loaded === undefined ? NOT_LOADED : isDone ? undefined : lost });

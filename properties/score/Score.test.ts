@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { beforeAll, describe, expect, it } from "vitest";
 import { bundle, ROOT, WORKER } from "./Bundle.ts";
 import { comparing } from "./Differences.ts";
+import { secondsOf, watch } from "./Guard.ts";
 import { type Judged, judgeAll, runBaseline } from "./Judge.ts";
 import { mutate, type Mutant, sourcesOf } from "./Mutants.ts";
 import { pageLines, percentOf, scoreOf } from "./Page.ts";
@@ -153,5 +156,29 @@ describe("a place that compares", () => {
     expect(comparing("is(1) ? true : (reach(1), x && (is(2) ? false : (reach(2), y)));", names)).toBe(
       "is(1) ? true : (0, compare(x && (is(2) ? false : (0, compare(y, rec && [[2, () => false]]))), rec && [[1, () => true]]));",
     );
+  });
+});
+
+describe("the guard", () => {
+  const ended = async (program: string): Promise<boolean> => {
+    const child = spawn(process.execPath, ["-e", program], { stdio: "ignore" });
+    const guard = watch(child, 1);
+    await once(child, "exit");
+    return guard.end();
+  };
+
+  it("kills what works without a word, and lets alone what waits", async () => {
+    const [working, waiting] = await Promise.all([ended("for (;;);"), ended("setTimeout(() => undefined, 1_500)")]);
+    expect([working, waiting]).toEqual([true, false]);
+  }, 30_000);
+
+  it("reads the time of a process", () => {
+    expect(["00:00:07", "1-02:03:04", "3:04.05", "", "x"].map(secondsOf)).toEqual([
+      7,
+      93_784,
+      184,
+      undefined,
+      undefined,
+    ]);
   });
 });

@@ -25,7 +25,7 @@ const help = `npm run sim:score -- [--mutants N] [--sample N] [--seeds N] [--lea
 Draws mutants of ${FOLDERS.join(", ")}, as Stryker makes them, without ${LEFT_OUT.join(", ")}
 (most are words for people). One is noticed when a seed breaks an invariant, throws,
 ends its process, or has ten times the events it has without and 20,000 more; no unit
-test is asked. A process that says nothing for two minutes is killed: that is a run
+test is asked. A process that computes a minute for one seed is killed: that is a run
 without end. A trace that differs is nothing. Code that no seed executes counts as not
 noticed, and so do equivalent mutants. A mutant with which the program cannot even be
 loaded is listed and not counted. Nothing is kept.
