@@ -63,13 +63,20 @@ interface FirstSeed {
   readonly isFirst: boolean;
 }
 
+/** Whether a run breaks an invariant with the bug and breaks none without it. */
+const shows = (bug: PlantedBug, options: RunOptions): boolean => {
+  const backend = backendOf(options.seed);
+  return (
+    runSeed(options, { tampering: bug.tampering(), backend }).violation !== undefined &&
+    runSeed(options, { backend }).violation === undefined
+  );
+};
+
 /** A seed in which a bug shows; undefined where none of so many seeds was found. */
 const seedOf = (bug: PlantedBug, where: Where, most: number): FirstSeed | undefined => {
   for (let seed = 1; seed <= most; seed++) {
     if (!isWorthRunning(bug, where, seed)) continue;
-    const hooks = { tampering: bug.tampering(), backend: backendOf(seed) };
-    if (runSeed(optionsOf(bug, where, seed), hooks).violation !== undefined)
-      return { seed, isFirst: where === "own" || seed <= ALL_RUN };
+    if (shows(bug, optionsOf(bug, where, seed))) return { seed, isFirst: where === "own" || seed <= ALL_RUN };
   }
   return undefined;
 };
@@ -167,6 +174,12 @@ const options = {
   table: { type: "string" },
 } as const;
 
+/** Writes one row into the table of a page. */
+const enter = (page: string, strength: Strength): void => {
+  const order = plantedBugs.map(({ name }) => name);
+  writeFileSync(page, withStrengths(readFileSync(page, "utf8"), [strength], order));
+};
+
 const main: Script<typeof options>["main"] = (values) => {
   const wanted = values.bug ?? plantedBugs.map(({ name }) => name);
   const unknown = wanted.find((name) => !plantedBugs.some((bug) => bug.name === name));
@@ -182,13 +195,10 @@ const main: Script<typeof options>["main"] = (values) => {
     .map((bug) => {
       const each = measure(bug, { where, seeds, mostEvents, tapes: values.tapes });
       printLine(lineOf(each.row));
+      // One after the other, so that whoever ends this early has the rows that were measured.
+      if (values.table !== undefined && each.strength !== undefined) enter(values.table, each.strength);
       return each;
     });
-  if (values.table !== undefined) {
-    const strengths = measured.flatMap(({ strength }) => strength ?? []);
-    const order = plantedBugs.map(({ name }) => name);
-    writeFileSync(values.table, withStrengths(readFileSync(values.table, "utf8"), strengths, order));
-  }
   const { reached, unfound, missed } = boundsOf(measured.map(({ judged }) => judged));
   // Bounds are for all together; of some bugs it is asked whether they are found.
   const red = values.bug === undefined ? missed : unfound;
