@@ -18,7 +18,7 @@ import { type Note, noteOf, notes, noteTables, refOf } from "./modules/notes/Not
 import { runSeeds } from "./modules/notes/Seeds.ts";
 import { productWithNotes } from "./modules/notes/WithNotes.ts";
 
-/** Shorter than in a hunt, so that there are hundreds in a quarter of a minute. */
+/** Shorter than in a hunt, so that there are a hundred in a few seconds. */
 const STEPS = 250;
 const SECOND = 1_000_000;
 
@@ -44,8 +44,8 @@ describe("a command that only a test has", () => {
   const product = productWithNotes({ command: counting(called) });
 
   it.each<readonly [ScheduleName, number]>([
-    ["swarm", 150],
-    ["restores-everywhere", 50],
+    ["swarm", 50],
+    ["restores-everywhere", 25],
     ["double-declared-restore", 30],
     ["restores-beside-an-end", 20],
     ["silent-preparer", 20],

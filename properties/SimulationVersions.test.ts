@@ -39,10 +39,10 @@ const run = (seed: number, schedule: ScheduleName) => {
 
 describe("clusters on their way to the next version", () => {
   it.each<readonly [ScheduleName, number]>([
-    ["swarm", 40],
-    ["crash-at-every-sync", 15],
-    ["double-declared-restore", 15],
-    ["recover-under-load", 15],
+    ["swarm", 20],
+    ["crash-at-every-sync", 8],
+    ["double-declared-restore", 8],
+    ["recover-under-load", 8],
   ])("hold in %s, in the first %d seeds", (schedule, last) => {
     let [mixed, notes] = [0, 0];
     for (let seed = 1; seed <= last; seed++) {

@@ -71,7 +71,8 @@ describe("peers besieged by more idle connections than a listener takes", () => 
 });
 
 describe("a public API with TLS", () => {
-  it("closes connections that never shake hands, while their callers are there and when they have gone", async () => {
+  // That a handshake has to end is held by server/net/ConnectionGuard.test.ts; here it would take ten seconds.
+  it("counts connections that never shake hands for as long as they are there, and cuts off one in clear", async () => {
     const folder = mkdtempSync(join(tmpdir(), "custody-connections-"));
     opened.push(() => rmSync(folder, { recursive: true }));
     const { pem, key } = issue("public", undefined);
@@ -113,8 +114,9 @@ describe("a public API with TLS", () => {
     await count(20);
     for (const socket of silent.slice(0, 10)) socket.destroy();
     await count(10);
+    expect(await metricsOf(cluster, 1)).toMatch(/^custody_http_connections_cut_total\{reason="handshake"\} 1$/m);
+    for (const socket of silent) socket.destroy();
     await count(0);
-    expect(await metricsOf(cluster, 1)).toMatch(/^custody_http_connections_cut_total\{reason="handshake"\} 11$/m);
   });
 });
 

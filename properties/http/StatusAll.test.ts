@@ -15,7 +15,7 @@ beforeAll(async () => {
     await vi.waitFor(async () => {
       const { json } = await cluster.get(id, "/v1/custody/system/status");
       expect(json["detail"]).toMatchObject({ uncommitted: 0, locks: 0, outbox: 0 });
-    });
+    }, 20_000);
 });
 afterAll(() => cluster.close());
 
