@@ -17,7 +17,7 @@ import type { DevFolder } from "../../server/dev/DevFolder.ts";
 import { peerCommand } from "../../server/dev/PeerCommand.ts";
 import { lastLogLines } from "../../server/dev/PeerProcess.ts";
 import { surroundings } from "../cli/Running.ts";
-import { RP_ORIGIN } from "../../sim/crypto/SimRelyingParty.ts";
+import { FIRST_PARTY } from "../../sim/crypto/SimRelyingParty.ts";
 import { Violation } from "../../sim/base/Violation.ts";
 import { microsNow, type Moment } from "./History.ts";
 import type { Replaced } from "./Journal.ts";
@@ -152,7 +152,7 @@ export class PeerUnderTest {
         ...moved,
         NODE_OPTIONS: `--require ${quoted(faultPort)}`,
         CUSTODY_CLUSTER_PEERS: peers,
-        CUSTODY_WEBAUTHN_ORIGINS: RP_ORIGIN,
+        CUSTODY_WEBAUTHN_ORIGINS: FIRST_PARTY.origin,
         CUSTODY_WEBAUTHN_REGISTRATION_TTL: `${SESSION_MILLIS}ms`,
         CHAOS_DIR: this.chaosFolder,
         CHAOS_PROCESS: String(this.#processes),

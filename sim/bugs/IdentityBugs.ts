@@ -3,11 +3,13 @@ import { Either } from "effect";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
+import { byteOf } from "../crypto/SimRelyingParty.ts";
 import type { Tampering } from "../world/Tampering.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
 
 const KEY_TAG = "CUSTODY_KEY_V1";
 const FINISH_TAG = "CUSTODY_FINISH_V1";
+const CREDENTIAL_TAG = "CUSTODY_CREDENTIAL_V1";
 
 /** Another name for what has a tag, where the change gives one. */
 const naming = (honest: Crypto, tag: string, change: (value: unknown, name: Digest) => Digest): Crypto => ({
@@ -81,6 +83,62 @@ export const identityBugs: ReadonlyArray<PlantedBug> = [
           ...proved,
           keyBytes: Uint8Array.of(0, ...proved.keyBytes),
         })),
+    })),
+  },
+  {
+    name: "one-credential-anywhere",
+    changes: "a credential's id is taken for the same at every relying party",
+    finds: "S30",
+    schedule: "another-relying-party",
+    tampering: withCryptography((honest) => ({
+      ...honest,
+      crypto: naming(honest.crypto, CREDENTIAL_TAG, (value) =>
+        honest.crypto.sha256OfText((value as readonly [string, string])[1]),
+      ),
+    })),
+  },
+  {
+    name: "counters-must-count",
+    changes: "an authenticator that does not count is refused",
+    finds: "S30",
+    schedule: "another-relying-party",
+    tampering: withCryptography((honest) => ({
+      ...honest,
+      ceremony: (submitted) =>
+        Either.filterOrLeft(
+          honest.ceremony(submitted),
+          ({ observations }) => observations.signCount > 0,
+          () => ({ check: "authenticator_data", pointer: "", detail: "It does not count." }) as const,
+        ),
+    })),
+  },
+  {
+    name: "short-counters",
+    changes: "of an authenticator's counter two bytes are kept",
+    finds: "S30",
+    schedule: "another-relying-party",
+    tampering: withCryptography((honest) => ({
+      ...honest,
+      ceremony: (submitted) =>
+        Either.map(honest.ceremony(submitted), (proved) => ({
+          ...proved,
+          observations: { ...proved.observations, signCount: proved.observations.signCount & 0xffff },
+        })),
+    })),
+  },
+  {
+    name: "any-relying-party",
+    changes: "a response is taken for whichever relying party it was made",
+    finds: "S30",
+    schedule: "another-relying-party",
+    tampering: withCryptography((honest) => ({
+      ...honest,
+      ceremony: (submitted) => {
+        const { credential, relyingParty } = submitted;
+        const attestationObject = Uint8Array.from(credential.attestationObject);
+        attestationObject[attestationObject.length - 1] = byteOf(relyingParty.rpId);
+        return honest.ceremony({ ...submitted, credential: { ...credential, attestationObject } });
+      },
     })),
   },
   {

@@ -11,7 +11,10 @@ const HELD = 64;
 /** Responses that may be sent again. */
 const SENT = 64;
 /** How many of ten wrong responses have each flaw. */
-const OF_WRONG = [2, 2, 3, 3];
+const OF_WRONG = [2, 2, 2, 2, 2];
+/** How the counter of a known authenticator has moved since. */
+const moves = ["up", "not", "back", "to zero", "as far as it can"] as const;
+const MOST_COUNT = 0xffff_ffff;
 
 export class Enrollments {
   readonly #world: World;
@@ -54,6 +57,18 @@ export class Enrollments {
     return this.#world.commands.enrollment.rewritten(sent);
   }
 
+  /** What an authenticator counts; it is written down, and decides nothing. */
+  #counter(unit: Unit, known: Finish | undefined): number {
+    if (known === undefined) return unit.between("counter", 1, 0, 200);
+    const before = known.signCount;
+    const move = unit.named("counter moves", "up", moves, [1, 1, 1, 1, 1]);
+    if (move === "back") this.#world.marks.add("FINISH: a counter went back");
+    if (move === "up") return Math.min(MOST_COUNT, before + unit.between("by", 1, 1, 0x1_0000));
+    if (move === "not") return before;
+    if (move === "back") return Math.max(0, before - 1);
+    return move === "to zero" ? 0 : MOST_COUNT;
+  }
+
   /**
    * A response to some options, or one that was sent before; undefined where nobody holds an invitation.
    *
@@ -68,15 +83,21 @@ export class Enrollments {
     const weights = [1_000 - wrongResponses, ...OF_WRONG.map((each) => (each * wrongResponses) / 10)];
     const flaw = unit.named<Flaw>("flaw", "nothing", flaws, weights);
     // A credential that is there already comes with its own key, as an authenticator keeps it.
-    const isKnown = this.#enrolled.length > 0 && unit.chance("a known authenticator", 200);
-    const other = isKnown ? this.#any(unit, "authenticator", this.#enrolled) : undefined;
+    const { id: rpId } = invited.offer.publicKey.rp;
+    const elsewhere = this.#enrolled.filter((each) => each.rpId !== rpId);
+    const authenticators = elsewhere.length > 0 ? elsewhere : this.#enrolled;
+    const isKnown = authenticators.length > 0 && unit.chance("a known authenticator", elsewhere.length > 0 ? 600 : 200);
+    const other = isKnown ? this.#any(unit, "authenticator", authenticators) : undefined;
     const known = other === undefined && unit.chance("a known key", 200) ? knownKey(invited.invite.id) : undefined;
-    const key = other?.key ?? known ?? freshKey();
+    // At another relying party a credential is another one, and may have another key.
+    const isElsewhere = other !== undefined && other.rpId !== rpId;
+    const own = isElsewhere && unit.chance("with a key of its own", 700) ? freshKey() : other?.key;
     const finish = this.#world.commands.enrollment.finish(invited, {
-      key,
+      key: own ?? known ?? freshKey(),
       credential: other === undefined ? this.#nextCredential++ : other.credential,
-      signCount: unit.between("counter", 1, 1, 200),
+      signCount: this.#counter(unit, other),
       flaw,
+      edge: isElsewhere ? { rule: "2.3 credential", how: "one id at two relying parties" } : undefined,
     });
     this.#sent[this.#keptSent++ % SENT] = finish;
     return finish;

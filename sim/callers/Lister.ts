@@ -119,7 +119,7 @@ export class Lister {
     const spoiled = unit.chance("with a wrong cursor", 100) ? this.#wrongCursor(unit, reading) : undefined;
     if (spoiled !== undefined)
       lists.page(peer, { walk: new Walk(filter), filter, limit, cursor: spoiled }, 0, (outcome) => {
-        if (outcome !== "gone") this.#world.marks.add("a wrong cursor came to a list");
+        if (outcome !== "gone") this.#world.marks.add("list: a wrong cursor");
       });
     const pause = unit.chance("in parts", 200) ? unit.between("parts after", 1_000, 1_000, LONGEST_PART_MICROS) : 0;
     lists.page(peer, { walk, filter, limit, cursor }, pause, (outcome) => {

@@ -7,7 +7,9 @@ import { isFinish, isInvite } from "../requests/EnrollmentRequests.ts";
 import { OfferedOptions } from "../requests/OfferedOptions.ts";
 import type { Asked } from "../requests/Asked.ts";
 import { assertValidity, markOfEdge } from "../requests/Validity.ts";
-import { type Arrival, arrivalAt, assertFair, assertNotForgotten, isCrowdable } from "../world/Crowd.ts";
+import { type Arrival, arrivalAt, assertFair, assertNotForgotten, type HolderOf, isCrowdable } from "../world/Crowd.ts";
+import { markOf, ruleMarks } from "../requests/Rules.ts";
+import { nameOfAnswer } from "../world/Situations.ts";
 import { RefusedFinishes } from "../requests/RefusedFinishes.ts";
 import { assertDeserved } from "../requests/Refusal.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
@@ -82,8 +84,7 @@ export class OpenRequests {
       this.#offered(requestId, open, answer);
       this.#succeeded(open.asked, answer);
     } else this.#refused(requestId, open, answer);
-    const mark = markOfEdge(open.asked, answer);
-    if (mark !== undefined) this.#world.marks.add(mark);
+    this.#met(open, answer);
     this.#close(requestId, answer);
   }
 
@@ -94,6 +95,14 @@ export class OpenRequests {
     if (isFinish(asked)) this.#offeredOptions.enrolled(asked, now);
     if (isInvite(asked) && answer._tag === "Offered")
       this.#offeredOptions.offered({ requestId, id: asked.id, askedAt, offer: answer.offer });
+  }
+
+  /** Notes which rules of the contract were met by a request and its answer. */
+  #met({ asked, token }: OpenRequest, answer: Answer): void {
+    const { marks } = this.#world;
+    const met = [markOf(asked.kind, nameOfAnswer(answer)), markOfEdge(asked, answer)];
+    if (token.kind === "forbidden" && isSuccess(answer)) met.push(`${asked.kind}: without permission`);
+    for (const mark of met) if (mark !== undefined && ruleMarks.has(mark)) marks.add(mark);
   }
 
   /** A caller may be told that its token is no good only if some peer had reason to think so of this very one. */
@@ -107,16 +116,22 @@ export class OpenRequests {
       if (isFinish(asked)) this.#finishClaims.refused(requestId, asked, answer.rejection.code);
     }
     const writer = this.#world.peer(writerSlot);
-    if (isCrowdable(plan.capacities))
-      assertFair(peer, requestId, answer, (each) => this.#open.get(each)?.token.claims.sub);
+    if (isCrowdable(plan.capacities)) assertFair(peer, requestId, answer, (each) => this.#holderOf(each));
     // The writer may have forgotten, when it is asked again, what it refused once if that refusal was lost.
     if (!clocks.isAny && !service.wasJudged(requestId)) assertNotForgotten(requestId, arrival, peer, writer, answer);
+    const { isNeeded } = this.#world.product.modelOf(asked).permission;
     // By a wrong clock a token is expired or not valid yet, for a peer that has no reason to doubt that clock.
-    if (!clocks.mayMislead && !tokenKeys.disbelieved.has(token.text)) assertDeserved(requestId, token.kind, answer);
+    if (!clocks.mayMislead && !tokenKeys.disbelieved.has(token.text))
+      assertDeserved(requestId, token.kind, isNeeded, answer);
     if (!isRefusedResponse(answer) || !isFinish(asked) || process !== peer.process) return;
     const { registrationId } = asked;
     const { slot } = peer;
     this.#refusedFinishes.refused({ slot, process, registrationId, sub: token.claims.sub, askedAt, now });
+  }
+
+  #holderOf(requestId: string): ReturnType<HolderOf> {
+    const open = this.#open.get(requestId);
+    return open && { subject: open.token.claims.sub, bytes: open.asked.call.rawBody.length };
   }
 
   #close(requestId: string, outcome: Outcome): void {

@@ -27,13 +27,14 @@ type Row = Rows["sessions"];
 
 const registrarOf = ({ session }: Row): string => JSON.stringify([session.registrar.iss, session.registrar.sub]);
 
-/** Whether two sessions were opened in the same incarnations of all members; if not, the older one is void. */
-const isOfSameIncarnations = (left: Row, right: Row): boolean =>
+/** Whether two sessions were opened for one relying party in the same incarnations; if not, the older one is void. */
+const isOfSameTerms = (left: Row, right: Row): boolean =>
+  left.session.rpId === right.session.rpId &&
   left.session.incarnations.every((each, index) => each === right.session.incarnations[index]);
 
 /** Throws {@link Violation} where too many count beside the newest, at the moment at which it was made. */
 const assertRoom = (most: Room, slot: number, newest: Row, all: ReadonlyArray<Row>): void => {
-  const rows = all.filter((row) => isOfSameIncarnations(row, newest));
+  const rows = all.filter((row) => isOfSameTerms(row, newest));
   const now = Math.max(...rows.map(({ session }) => session.createdAt));
   const unexpired = rows.filter(({ session }) => session.expiresAt >= now);
   const unfinished = new Map<string, number>();
@@ -72,7 +73,7 @@ const assertTaken = (
     );
   const maker = makerOf(newest);
   const ofMaker = all.filter(
-    (row) => makerOf(row) === maker && row.session.expiresAt >= createdAt && isOfSameIncarnations(row, newest),
+    (row) => makerOf(row) === maker && row.session.expiresAt >= createdAt && isOfSameTerms(row, newest),
   );
   if (maker !== undefined && ofMaker.length > most.sessions)
     throw new Violation(

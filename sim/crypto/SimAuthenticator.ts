@@ -3,7 +3,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { Encoding } from "effect";
 import { utf8Bytes } from "../../core/codec/Utf8.ts";
-import { RP_ID, RP_ORIGIN } from "./SimRelyingParty.ts";
+import { byteOf, type Party } from "./SimRelyingParty.ts";
 
 export interface Challenged {
   readonly challenge: Uint8Array;
@@ -11,6 +11,8 @@ export interface Challenged {
   readonly key: number;
   readonly credential: number;
   readonly signCount: number;
+  /** The relying party that it answers to. */
+  readonly party: Party;
 }
 
 /** The parts of a response, each unpadded Base64url. */
@@ -29,11 +31,20 @@ const credentialIdOf = (credential: number): Uint8Array => {
   return id;
 };
 
+const counterOf = (signCount: number): Uint8Array => {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, signCount);
+  return bytes;
+};
+
 /** A response that {@link simCeremony} takes. */
-export const simResponse = ({ challenge, credential, signCount }: Challenged, key: Uint8Array): SampleResponse => ({
+export const simResponse = (
+  { challenge, credential, signCount, party }: Challenged,
+  key: Uint8Array,
+): SampleResponse => ({
   id64: Encoding.encodeBase64Url(credentialIdOf(credential)),
   clientData64: Encoding.encodeBase64Url(challenge),
-  attestation64: Encoding.encodeBase64Url(concatBytes(key, Uint8Array.of(signCount))),
+  attestation64: Encoding.encodeBase64Url(concatBytes(key, counterOf(signCount), Uint8Array.of(byteOf(party.rpId)))),
   cose64: Encoding.encodeBase64Url(key),
 });
 
@@ -56,7 +67,10 @@ const FLAGS = 0x45;
 const AAGUID_BYTES = 16;
 
 /** A response of format `none`; `point` is the uncompressed public key. */
-export const realResponse = ({ challenge, credential, signCount }: Challenged, point: Uint8Array): SampleResponse => {
+export const realResponse = (
+  { challenge, credential, signCount, party }: Challenged,
+  point: Uint8Array,
+): SampleResponse => {
   const cose = concatBytes(
     Uint8Array.from(COSE_KEY),
     point.subarray(1, 33),
@@ -65,14 +79,15 @@ export const realResponse = ({ challenge, credential, signCount }: Challenged, p
   );
   const id = credentialIdOf(credential);
   const authData = concatBytes(
-    sha256(utf8Bytes(RP_ID)),
-    Uint8Array.of(FLAGS, 0, 0, 0, signCount),
+    sha256(utf8Bytes(party.rpId)),
+    Uint8Array.of(FLAGS),
+    counterOf(signCount),
     new Uint8Array(AAGUID_BYTES),
     Uint8Array.of(0, CREDENTIAL_ID_BYTES),
     id,
     cose,
   );
-  const clientData = `{"type":"webauthn.create","challenge":"${Encoding.encodeBase64Url(challenge)}","origin":"${RP_ORIGIN}","crossOrigin":false}`;
+  const clientData = `{"type":"webauthn.create","challenge":"${Encoding.encodeBase64Url(challenge)}","origin":"${party.origin}","crossOrigin":false}`;
   return {
     id64: Encoding.encodeBase64Url(id),
     clientData64: Encoding.encodeBase64Url(utf8Bytes(clientData)),

@@ -5,18 +5,23 @@
 import { Either } from "effect";
 import { base64Url } from "../../core/codec/Base64Url.ts";
 import { sameBytes } from "../../core/codec/Bytes.ts";
+import { byteOf } from "./SimRelyingParty.ts";
 import type { Ceremony } from "../../core/webauthn/Ceremony.ts";
 
-/** Key, flags and counter, a byte each for the latter two. */
+/** A key, a counter, and a byte for the relying party. */
 const KEY_BYTES = 24;
+const RESPONSE_BYTES = KEY_BYTES + 4 + 1;
+
+const counterIn = ({ buffer, byteOffset }: Uint8Array): number => new DataView(buffer, byteOffset).getUint32(KEY_BYTES);
 
 export const simCeremony: Ceremony = ({ relyingParty, challenge, userHandle, credential }) => {
   const { id, rawId, clientDataJson, attestationObject, transports } = credential;
-  const refused = (check: "challenge" | "attestation_object" | "raw_id") =>
+  const refused = (check: "challenge" | "attestation_object" | "raw_id" | "rp_id_hash") =>
     Either.left({ check, pointer: "", detail: "The simulated response is refused." });
   if (!sameBytes(clientDataJson, challenge)) return refused("challenge");
   if (!sameBytes(id, rawId)) return refused("raw_id");
-  if (attestationObject.length !== KEY_BYTES + 1) return refused("attestation_object");
+  if (attestationObject.length !== RESPONSE_BYTES) return refused("attestation_object");
+  if (attestationObject[RESPONSE_BYTES - 1] !== byteOf(relyingParty.rpId)) return refused("rp_id_hash");
   const keyBytes = attestationObject.subarray(0, KEY_BYTES);
   const descriptor = {
     version: 1,
@@ -32,6 +37,6 @@ export const simCeremony: Ceremony = ({ relyingParty, challenge, userHandle, cre
   return Either.right({
     descriptor,
     keyBytes,
-    observations: { signCount: attestationObject[KEY_BYTES] ?? 0, backupState: false, transports, aaguid: "" },
+    observations: { signCount: counterIn(attestationObject), backupState: false, transports, aaguid: "" },
   });
 };

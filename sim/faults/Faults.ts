@@ -221,6 +221,7 @@ export const faultTable = {
   "contradicting metadata": (world) => world.service.callers.contradict(),
   "declared restore": declaredRestore,
   "restores declared everywhere": restoreEverywhere,
+  "another relying party": (world, unit) => world.parties.change(unit),
   "rotated integrity key": rotateIntegrity,
   "lost integrity key": loseIntegrityKey,
 } as const satisfies { readonly [name: string]: Fault };

@@ -3,6 +3,7 @@
  * that a run sets when the thing happens; a hunt through {@link ENOUGH_SEEDS} seeds of the default mix is red while one
  * is missing, and any hunt while a schedule meets its own marks too seldom.
  */
+import { ruleMarks } from "../requests/Rules.ts";
 import type { ScheduleName } from "../schedules/Schedules.ts";
 import { type Seldom, seldomOf, type Tally } from "./Tallies.ts";
 
@@ -94,6 +95,7 @@ export const sometimes: ReadonlyArray<Point> = [
     "a traitor completed a certificate of its own",
     "a writer collected all receipts for what its own driver never proposed",
   ),
+  ...[...ruleMarks].map((mark) => point(mark, "a rule of the contract was met")),
 ];
 
 /** The points missing in these counts. */

@@ -105,7 +105,7 @@ const breaches: ReadonlyArray<Breach> = [
   ["4.1.3 key", "no key", "INVALID_PUBLIC_KEY", withKey({ publicKey64: "AAAA" })],
   ["4.1.3 key", "no algorithm", "UNSUPPORTED_ALGORITHM", withKey({ algorithm: "RSA" })],
   [
-    "4.1 response",
+    "4.1 extension",
     "an extension that nobody requested",
     "INVALID_CEREMONY",
     (body, text) =>

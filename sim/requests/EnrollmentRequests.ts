@@ -5,8 +5,8 @@ import type { Offer } from "../../core/commands/enrollPasskey/Offer.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import { RecentMap } from "../../runtime/RecentMap.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
-import { RP_ID, RP_ORIGIN } from "../crypto/SimRelyingParty.ts";
-import type { Meant } from "./Asked.ts";
+import { otherParty, partyOf } from "../crypto/SimRelyingParty.ts";
+import type { Edge, Meant } from "./Asked.ts";
 import { bodyOf } from "./Bodies.ts";
 import { labelsJson } from "./Labels.ts";
 import { FINISH_PATH, OPTIONS_PATH } from "./Paths.ts";
@@ -26,7 +26,7 @@ export interface Invited {
 }
 
 /** The flaw of a response, if any. */
-export const flaws = ["nothing", "registrationId", "invitation", "challenge", "raw id"] as const;
+export const flaws = ["nothing", "registrationId", "invitation", "challenge", "raw id", "relying party"] as const;
 export type Flaw = (typeof flaws)[number];
 
 /** A response as its holder means it. */
@@ -52,6 +52,8 @@ export interface Finish {
   readonly signCount: number;
   /** The credential as text: another credential makes another response. */
   readonly response: string;
+  readonly rpId: string;
+  readonly edge?: Edge;
 }
 
 export const isInvite = (asked: Meant): asked is Invite => asked.kind === "OPTIONS";
@@ -63,6 +65,7 @@ export interface Made {
   readonly credential: number;
   readonly signCount: number;
   readonly flaw: Flaw;
+  readonly edge?: Edge | undefined;
 }
 
 /** Responses outlive the proposals they are evidence for; older ones are forgotten. */
@@ -102,10 +105,17 @@ export class EnrollmentRequests {
   }
 
   /** A response to options by an authenticator with this key and credential. */
-  finish({ invite, offer }: Invited, { key, credential, signCount, flaw }: Made): Finish {
+  finish({ invite, offer }: Invited, { key, credential, signCount, flaw, edge }: Made): Finish {
     const { publicKey, registrationId, expiresAt } = offer;
+    const party = partyOf(publicKey.rp.id);
     const challenge = flaw === "challenge" ? bytesOf(publicKey.user.id) : bytesOf(publicKey.challenge);
-    const said = this.#cryptography.respond({ challenge, key, credential, signCount });
+    const said = this.#cryptography.respond({
+      challenge,
+      key,
+      credential,
+      signCount,
+      party: flaw === "relying party" ? otherParty(party) : party,
+    });
     const response = JSON.stringify({
       clientExtensionResults: {},
       id: said.id64,
@@ -128,13 +138,13 @@ export class EnrollmentRequests {
       keyName,
       key,
       credential,
-      credentialName: `${RP_ID} ${said.id64}`,
+      credentialName: `${party.rpId} ${said.id64}`,
       descriptor: JSON.stringify({
         backupEligible: false,
         credentialId: said.id64,
-        origins: [RP_ORIGIN],
+        origins: [party.origin],
         publicKeyCose: said.cose64,
-        rpId: RP_ID,
+        rpId: party.rpId,
         type: "WEBAUTHN",
         userHandle: publicKey.user.id,
         userVerification: "REQUIRED",
@@ -142,6 +152,8 @@ export class EnrollmentRequests {
       }),
       signCount,
       response,
+      rpId: party.rpId,
+      ...(edge && { edge }),
     };
     this.#keyNames.set(finish.descriptor, keyName);
     this.#byBody.set(this.#cryptography.crypto.sha256(rawBody), finish);

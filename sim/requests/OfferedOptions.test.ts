@@ -20,7 +20,7 @@ const offer = (session: string, excluded: ReadonlyArray<string>, challenge = val
     extensions: { credProps: true },
   },
 });
-const response = { id: "alice", credentialName: "example.org c1" };
+const response = { id: "alice", rpId: "example.org", credentialName: "example.org c1" };
 const asked = (session: string, excluded: ReadonlyArray<string>, askedAt = 10) => ({
   requestId: "r",
   id: "alice",
@@ -44,6 +44,7 @@ describe("options", () => {
   it("exclude nothing that nobody sent for this id", () => {
     const options = new OfferedOptions();
     options.enrolled({ ...response, id: "bob" }, 1);
+    options.enrolled({ ...response, rpId: "example.net" }, 1);
     expect(() => options.offered(asked("a", ["c1"]))).toThrow("they exclude credential c1");
   });
 

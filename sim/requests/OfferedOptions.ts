@@ -6,7 +6,7 @@ import type { Offer } from "../../core/commands/enrollPasskey/Offer.ts";
 import { Violation } from "../base/Violation.ts";
 import type { Finish } from "./EnrollmentRequests.ts";
 
-type Response = Pick<Finish, "id" | "credentialName">;
+type Response = Pick<Finish, "id" | "rpId" | "credentialName">;
 
 /** An answer to a request for options. */
 export interface Offered {
@@ -26,26 +26,27 @@ const credentialIn = ({ credentialName }: Response): string =>
   credentialName.slice(credentialName.lastIndexOf(" ") + 1);
 
 export class OfferedOptions {
-  /** By id: the credentials that anybody has answered options with, and since when each was enrolled for certain. */
+  /** By id and relying party: the credentials that anybody has answered options with, and since when each was enrolled for certain. */
   readonly #sent = new Map<string, Map<string, number>>();
   /** By each value of a session that must be its own: the session. */
   readonly #owners = new Map<string, string>();
 
-  #of(id: string): Map<string, number> {
-    const known = this.#sent.get(id) ?? new Map<string, number>();
-    this.#sent.set(id, known);
+  #of(id: string, rpId: string): Map<string, number> {
+    const name = `${rpId} ${id}`;
+    const known = this.#sent.get(name) ?? new Map<string, number>();
+    this.#sent.set(name, known);
     return known;
   }
 
   /** A response is sent. */
   asked(response: Response): void {
-    const known = this.#of(response.id);
+    const known = this.#of(response.id, response.rpId);
     if (!known.has(credentialIn(response))) known.set(credentialIn(response), Number.POSITIVE_INFINITY);
   }
 
   /** Its caller was told that it has enrolled its credential. */
   enrolled(response: Response, now: number): void {
-    const known = this.#of(response.id);
+    const known = this.#of(response.id, response.rpId);
     const credential = credentialIn(response);
     known.set(credential, Math.min(now, known.get(credential) ?? now));
   }
@@ -62,7 +63,7 @@ export class OfferedOptions {
       this.#owners.set(value, registrationId);
     }
     const excluded = new Set(publicKey.excludeCredentials.map((each) => each.id));
-    const known = this.#of(id);
+    const known = this.#of(id, publicKey.rp.id);
     for (const credential of excluded)
       if (!known.has(credential)) throw wrong(`they exclude credential ${credential}, which nobody enrolled for it`);
     for (const [credential, since] of known)

@@ -7,9 +7,14 @@ import { Violation } from "../base/Violation.ts";
 /** The refusals that speak of a token. */
 const speakOfTokens: ReadonlySet<RejectionCode> = new Set(["UNAUTHENTICATED", "ACCESS_DENIED"]);
 
-/** Throws {@link Violation} when a token is refused that allows what was asked for and that every peer has believed. */
-export const assertDeserved = (requestId: string, token: TokenKind, answer: Answer): void => {
-  if (token !== "good" || answer._tag !== "Rejected" || !speakOfTokens.has(answer.rejection.code)) return;
+/**
+ * Throws {@link Violation} when a token is refused that allows what was asked for and that every peer has believed.
+ *
+ * @param isNeeded whether a token must have a permission
+ */
+export const assertDeserved = (requestId: string, token: TokenKind, isNeeded: boolean, answer: Answer): void => {
+  const isGood = token === "good" || (token === "forbidden" && !isNeeded);
+  if (!isGood || answer._tag !== "Rejected" || !speakOfTokens.has(answer.rejection.code)) return;
   throw new Violation(
     "S30",
     `request ${requestId} carried a good token, and no peer that saw it thought otherwise`,

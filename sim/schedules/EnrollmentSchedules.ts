@@ -34,6 +34,16 @@ export const enrollmentSchedules = {
       workload: { ...HOLDERS, badTokens: 200 },
     }),
   },
+  // A cluster becomes another relying party's now and then, whose passkeys may have the ids of those before.
+  "another-relying-party": {
+    marks: { "kept 2.3 credential": 20, "a peer was started for another relying party": 6 },
+    share: 300,
+    plan: () => ({
+      faults: weights("another relying party", "crash between actions"),
+      faultMicros: 600_000,
+      workload: { ...HOLDERS, callers: 12, mostThinkMicros: 8_000, wrongResponses: 150, edges: 60 },
+    }),
+  },
   // More options than there is room for, and sessions that end while they are answered.
   "session-capacity-edge": {
     isRoomy: true,

@@ -31,6 +31,7 @@ const RARE: ReadonlySet<FaultName> = new Set([
   "declared restore",
   "restores declared everywhere",
   "lost integrity key",
+  "another relying party",
 ]);
 
 const swarmFaults = (choices: Choices): ReadonlyMap<string, number> => {

@@ -10,23 +10,28 @@ import type { MemberFault, Rejection } from "../../core/base/Rejection.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import { Violation } from "../base/Violation.ts";
 
-/** Places at a peer, few enough that the bytes of bodies, which count a little, make no difference. */
+/** Places at a peer, few enough that callers take all of them. */
 const FEW_PLACES = 64;
 
 /** Whether this is checked in a world whose peers have these capacities. */
 export const isCrowdable = ({ queuedCommands }: Partial<Capacities>): boolean =>
   queuedCommands !== undefined && queuedCommands <= FEW_PLACES;
 
-/** The actor of each open request. */
-export type SubjectOf = (requestId: string) => string | undefined;
+/** So many bytes of bodies count as one more request. */
+const PLACE_BYTES = 32 * 1024;
+
+/** Whose an open request is, and how long its body. */
+export type HolderOf = (requestId: string) => { readonly subject: string; readonly bytes: number } | undefined;
 
 const isCode = (answer: Answer, code: string): boolean => answer._tag === "Rejected" && answer.rejection.code === code;
+
+const weightOf = ({ bytes }: { readonly bytes: number }): number => 1 + bytes / PLACE_BYTES;
 
 /**
  * Throws {@link Violation} when an entry peer turns a request away for want of room while another actor holds more
  * there. Not for the writer's own queue: in the step that turns a request away others of it may have been served.
  */
-export const assertFair = ({ slot, state }: SimPeer, requestId: string, answer: Answer, subjectOf: SubjectOf): void => {
+export const assertFair = ({ slot, state }: SimPeer, requestId: string, answer: Answer, holderOf: HolderOf): void => {
   if (
     !isCode(answer, "REQUEST_CAPACITY") ||
     state?.cluster.membership === undefined ||
@@ -38,16 +43,16 @@ export const assertFair = ({ slot, state }: SimPeer, requestId: string, answer: 
   const mayGo = state.requests.entering.map((each) => each.requestId);
   const held = new Map<string, number>();
   for (const each of [...mayGo, ...state.requests.awaited.keys()]) {
-    const subject = subjectOf(each);
+    const holder = holderOf(each);
     // A request whose caller has given up is nobody's here, and takes up its actor's room there all the same.
-    if (subject === undefined) return;
-    held.set(subject, (held.get(subject) ?? 0) + 1);
+    if (holder === undefined) return;
+    held.set(holder.subject, (held.get(holder.subject) ?? 0) + weightOf(holder));
   }
-  const own = subjectOf(requestId) ?? "";
+  const { subject: own, bytes } = holderOf(requestId) ?? { subject: "", bytes: 0 };
   // It was counted when it was turned away, and is gone now.
-  const ownShare = (held.get(own) ?? 0) + 1;
+  const ownShare = (held.get(own) ?? 0) + weightOf({ bytes });
   for (const each of mayGo) {
-    const subject = subjectOf(each);
+    const subject = holderOf(each)?.subject;
     const share = subject === undefined ? 0 : (held.get(subject) ?? 0);
     if (share > ownShare)
       throw new Violation(

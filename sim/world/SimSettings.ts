@@ -4,14 +4,19 @@ import type { Digest } from "../../core/base/Digest.ts";
 import type { Settings } from "../../core/protocol/Event.ts";
 import { AUDIENCE } from "../requests/Commands.ts";
 import type { Plan } from "../base/Plan.ts";
-import { simRelyingParty } from "../crypto/SimRelyingParty.ts";
+import { FIRST_PARTY, type Party, simRelyingParty } from "../crypto/SimRelyingParty.ts";
 
-const CONFIG_DIGEST = "c".repeat(64) as Digest;
 const BOOTSTRAP_SECRET = Uint8Array.of(1, 2, 3, 4);
+
+/** The part of the settings in which clusters differ by their relying party. */
+export const ofParty = (party: Party, sessionMillis: number): Pick<Settings, "configDigest" | "relyingParty"> => ({
+  configDigest: (party === FIRST_PARTY ? "c" : "d").repeat(64) as Digest,
+  relyingParty: simRelyingParty(party, sessionMillis),
+});
 
 /** What the peer in this slot (from 1) is told of itself and of the others. */
 export const simSettings = (slot: number, { peers, capacities, sessionMillis }: Plan): Settings => ({
-  configDigest: CONFIG_DIGEST,
+  ...ofParty(FIRST_PARTY, sessionMillis),
   audience: AUDIENCE,
   issuer: undefined,
   peers: Array.from({ length: peers }, (_, index) => index + 1).filter((each) => each !== slot),
@@ -19,5 +24,4 @@ export const simSettings = (slot: number, { peers, capacities, sessionMillis }: 
   development: false,
   answerMillis: 10_000,
   capacities: { ...CAPACITIES, ...capacities },
-  relyingParty: simRelyingParty(sessionMillis),
 });

@@ -36,6 +36,7 @@ import { Handovers } from "./Handovers.ts";
 import { Mail } from "./Mail.ts";
 import { Lists } from "./Lists.ts";
 import { Operators } from "./Operators.ts";
+import { Parties } from "./Parties.ts";
 import { Pauses } from "./Pauses.ts";
 import { Processes } from "./Processes.ts";
 import { RequestIds } from "./RequestIds.ts";
@@ -93,6 +94,7 @@ export class World {
   readonly restores: Restores;
   readonly service: Service;
   readonly lists: Lists;
+  readonly parties: Parties;
   readonly peers: ReadonlyArray<SimPeer>;
   /** Keys of a peer of another cluster. */
   readonly strangerKeys: PeerKeys;
@@ -154,11 +156,7 @@ export class World {
     const pauses = new Pauses(scheduler, chronicle, deadlines);
     const ground: Ground = { scheduler, chronicle, pauses, observer, settle: (peer) => this.#settle(peer) };
     const tokenKeys = new TokenKeys({ commands: this.commands, world: this, tampering, scheduler: this.scheduler });
-    this.clocks = new WrongClocks({
-      scheduler: this.scheduler,
-      peers: () => this.peers,
-      realMillis: () => this.realMillis,
-    });
+    this.clocks = new WrongClocks({ scheduler, peers: () => this.peers, realMillis: () => this.realMillis });
     const handovers = new Handovers(ground, { composition, checkers, tokenKeys, world: this, tampering });
     const processes = new Processes(ground, {
       streams: this.#streams("process"),
@@ -205,6 +203,7 @@ export class World {
       tampering,
       writer: () => this.peer(this.writerSlot),
     });
+    this.parties = new Parties(this);
     this.lists = new Lists(ground, { checkers, cryptography: this.cryptography, tampering });
     this.peers = Array.from({ length: plan.peers }, (_, index) => this.#newPeer(index + 1));
     observer?.began(this);
@@ -374,6 +373,7 @@ export class World {
     this.tokenKeys.heal();
     this.flushes.heal();
     this.processes.heal();
+    this.parties.heal();
     this.mail.heal();
     for (const peer of this.peers) this.pauses.resume(peer);
     // A peer that goes on may still say something altered; after that nothing is.
