@@ -75,6 +75,26 @@ it("writes the tape of what a hunt found, and says what it cannot read", async (
   expect(both.stderr).toContain("belong to a seed");
 });
 
+it("says in one line of JSON what the smallest run breaks, and its story", async () => {
+  const file = join(folder, "traitor.tape");
+  const command = [
+    "sim",
+    "shrink",
+    "1",
+    ..."--schedule equivocating-writer --peers 3 --steps 300 --crypto fast".split(" "),
+  ];
+  const exit = vi.spyOn(process, "exit").mockReturnValue(undefined as never);
+  const { stdout } = await runInProcess([...command, "--bug", "double-vote", "--out", file, "--json"], {}, loadSim);
+  const replayed = await runInProcess(["sim", "replay", file, "--show", "story", "--json"], {}, loadSim);
+  expect(exit.mock.calls).toEqual([[1], [1]]);
+  exit.mockRestore();
+  const { violation, story, ...rest } = JSON.parse(stdout);
+  expect(rest).toMatchObject({ file, isMinimal: true });
+  expect(story.traitor).toBe("peer 1 is the traitor: equivocating writer");
+  // Of the tape, and not of the longer run that it was made from.
+  expect(JSON.parse(replayed.stdout)).toMatchObject({ violation, story });
+});
+
 it("draws a picture and says in one line of JSON what is in it, the traitor among it", async () => {
   const out = join(folder, "run.html");
   const command = (words: string) => ["sim", "show", "1", ...words.split(" "), "--out", out, "--json"];

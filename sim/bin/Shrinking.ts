@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { Effect } from "effect";
 import type { HuntOptions } from "../hunting/HuntOptions.ts";
 import type { RunReport } from "../hunting/Report.ts";
-import { failureText, storyOf } from "../show/Story.ts";
+import { failureText, type Story, storyOf } from "../show/Story.ts";
 import { PROCESS_LOST } from "../run/ThrownOut.ts";
 import { shrinking, type Shrunk } from "../shrink/Shrink.ts";
 import { tapeOptions } from "../tape/Tape.ts";
@@ -74,7 +74,9 @@ export interface Kept {
   readonly deviations: number;
   readonly runs: number;
   readonly isMinimal: boolean;
+  /** The failure in words, and the story in them. */
   readonly lines: ReadonlyArray<string>;
+  readonly story: Story;
 }
 
 /** Writes the tape of a failing run, shrunk unless it was not to be, and tells the failure. */
@@ -91,14 +93,15 @@ export const keepFailure = (failing: Recording, shrunk: Shrunk | undefined, file
     yield* writeTape(file, tape);
     const made = isMinimal ? `nothing more can be taken from it` : "more might be taken from it";
     const origin = shrunk === undefined ? "not shrunk" : `shrunk in ${runs} runs of ${events} events; ${made}`;
+    const story = storyOf((onlookers) => replayExactly(tape, { ...onlookers, backend: backendOf(tape.options.seed) }));
     const lines = failureText({
       recording,
       commit,
       replay: `${program.name} sim replay ${program.file(file)}`,
       origin: `from: ${seedCommand(failing)} (${origin})`,
-      story: storyOf((onlookers) => replayExactly(tape, { ...onlookers, backend: backendOf(tape.options.seed) })),
+      story,
     });
-    return { file, deviations: recording.deviations.length, runs, isMinimal, lines } satisfies Kept;
+    return { file, deviations: recording.deviations.length, runs, isMinimal, lines, story } satisfies Kept;
   });
 
 /** Failures of a hunt that are shrunk and told whole: one for each invariant, and not more than this many. */

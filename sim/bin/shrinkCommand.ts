@@ -39,9 +39,11 @@ export const shrinkCommand = Command.make(
         Option.getOrElse(events, () => SHRINK_EVENTS),
       );
       const kept = yield* keepFailure(failing, shrunk, out);
-      const { id, facts } = failing.result.violation;
-      const { lines, ...rest } = kept;
-      yield* write(json ? [JSON.stringify({ violation: { id, facts }, ...rest })] : lines);
+      // What the tape leads to, as the lines tell it.
+      const { id, facts } = shrunk.recording.result.violation ?? failing.result.violation;
+      const { lines, story, ...rest } = kept;
+      const told = { traitor: story.traitor ?? null, lines: story.lines };
+      yield* write(json ? [JSON.stringify({ violation: { id, facts }, ...rest, story: told })] : lines);
       yield* endAsFailed;
     }).pipe(Effect.uninterruptible),
 ).pipe(Command.withDescription("Make a failing run as small as it gets, and write it as a tape."));

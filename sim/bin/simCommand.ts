@@ -108,7 +108,7 @@ const runOne = (seed: number, given: HuntOptions, { trace, ...keeping }: Keeping
     const called = calledAs(program.name, run);
     if (run.violation === undefined) return yield* write(keeping.json ? [JSON.stringify(called)] : runLines(run));
     const kept = yield* keepFailures([run], given, keeping);
-    const tapes = kept.map(({ lines: _lines, ...rest }) => rest);
+    const tapes = kept.map(({ lines: _lines, story: _story, ...rest }) => rest);
     yield* write(
       keeping.json ? [JSON.stringify({ ...called, tapes })] : [...runLines(run), ...kept.flatMap(({ lines }) => lines)],
     );
@@ -146,7 +146,7 @@ const huntJson = (
     isRed: coverage.isRed,
   },
   failures: report.failures.map((each) => calledAs(program.name, each)),
-  tapes: kept.map(({ lines: _lines, ...rest }) => rest),
+  tapes: kept.map(({ lines: _lines, story: _story, ...rest }) => rest),
 });
 
 const huntLines = (
