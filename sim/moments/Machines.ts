@@ -104,9 +104,9 @@ export const loseOne = (choices: Choices, slot: number): Nemesis => {
 };
 
 /** One peer comes back on the disk it had a while ago, and does not say so. */
-export const rollBackOne = (choices: Choices, latestFlush = 80): Nemesis => {
+export const rollBackOne = (choices: Choices): Nemesis => {
   const counts = new Map<number, number>();
-  const atFlush = choices.plan("photograph").between("at flush", 1, 1, latestFlush, 1, 80);
+  const atFlush = choices.plan("photograph").between("at flush", 1, 1, 80);
   let restore: (() => void) | undefined;
   return {
     flushed: (world, peer) => {
