@@ -53,29 +53,42 @@ const forms = ["^core/codec/(Utf8|CborWriter)\\.ts$", "^core/base/Memo\\.ts$", "
 
 /** What some judges may use besides: which part of the core, who, and why. */
 const borrowed = [
-  ["commands/Commands", "models/Models", "a world runs the commands"],
-  ["commands/enrollPasskey/EnrollmentState", "models/Models", "what they remember is held against a restart"],
-  ["commands/Effects", "models/Effects", "effects are bytes, read by their codec"],
-  ["commands/approvers/Root", "models/approvers/ApproverSubject", "the registry root is a digest of rows"],
+  ["commands/Commands", "models/Models", "what a world runs is what is judged; nothing is asked of it"],
+  ["commands/enrollPasskey/EnrollmentState", "models/Models", "memory is shown as it is, and held against a restart"],
+  [
+    "commands/Effects",
+    "models/Effects",
+    "effects are bytes; what they read as is held against what callers sent (S30)",
+  ],
+  [
+    "commands/approvers/Root",
+    "models/approvers/ApproverSubject",
+    "a digest of rows, which are judged themselves (S11, S12) and whose roots are compared (L3)",
+  ],
   [
     "commands/approvers/Terms",
     "checkers/S13",
-    "rows of the index are named by digests; lists themselves are judged by S40",
+    "a wrong name of an index row leaves its approver out of a list, which S40 judges by the text of records",
   ],
-  ["protocol/Boot", "checkers/S13", "memory is held against what a restart finds"],
+  [
+    "protocol/Boot",
+    "checkers/S13",
+    "one of two sides that are held against each other; what both get wrong, rows show (S9, S10, S13)",
+  ],
   ["protocol/Message", "checkers/(S41|StatementsIn)", "messages of modules have models of their own"],
   [
     "commands/enrollPasskey/SessionMessages",
     "checkers/StatementsIn",
     "an answer in a message is bytes, read by its codec",
   ],
-  ["protocol/Decision", "checkers/(Ghost|S26)", "a row says how a proposal ended"],
-  ["protocol/SignedState", "checkers/(Ghost|S5|S21|S31)", "the first of all numbers"],
-  ["protocol/Fitness", "checkers/S32", "the first of all numbers"],
-  ["protocol/Topology", "checkers/(Ghost|S19|S32)", "a topology is named by its digest"],
-  ["protocol/Proposal", "checkers/S18", "a proposal is named by its digest"],
-  ["protocol/Statement", "checkers/(Ghost|S22|S31)", "statements and batches are named by their digests"],
-  ["protocol/Restoration", "checkers/S22", "a restore is named by its digest"],
+  [
+    "protocol/Topology",
+    "checkers/(Ghost|S19|S32)",
+    "a digest of the bytes of a codec: what it left out would be gone from rows and messages, too",
+  ],
+  ["protocol/Proposal", "checkers/S18", "the same, of a proposal"],
+  ["protocol/Statement", "checkers/(Ghost|S22|S31)", "the same, of statements and batches"],
+  ["protocol/Restoration", "checkers/S22", "the same, of a restore"],
 ].map(([what, by, why]) => ({ what: `^core/${what}\\.ts$`, by: `^sim/${by}\\.ts$`, why }));
 
 const notionsOfTheirOwn = [

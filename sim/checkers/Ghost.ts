@@ -9,10 +9,9 @@ import type { Capacities } from "../../core/base/Capacities.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
-import { decisionOf } from "../../core/protocol/Decision.ts";
 import type { Restoration } from "../../core/protocol/Restoration.ts";
 import { protocolTables } from "../../core/protocol/Tables.ts";
-import { FIRST_INCARNATION } from "../../core/protocol/SignedState.ts";
+import { FIRST_INCARNATION, isAbortedAt } from "./Ends.ts";
 import { type BatchHeader, type SignedStatement, signedStatementCodec } from "../../core/protocol/Statement.ts";
 import { type Membership, membershipOf } from "../../core/protocol/Topology.ts";
 import type { Write } from "../../core/Tables.ts";
@@ -255,7 +254,7 @@ export class Ghost {
     this.recovering &= ~maskOf(slot);
     for (const [id, facts] of this.proposals) {
       if (store.get("certificates", id) !== undefined) facts.applied |= maskOf(slot);
-      if (decisionOf(store, id, facts.proposal)?.outcome === "ABORTED") facts.aborted |= maskOf(slot);
+      if (isAbortedAt(store, id, facts.proposal)) facts.aborted |= maskOf(slot);
     }
     for (const [ref, facts] of this.subjects) {
       const row = rowAt(store, facts.subject, ref);

@@ -6,7 +6,7 @@
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Rows } from "../../core/Tables.ts";
-import { FIRST_INCARNATION } from "../../core/protocol/SignedState.ts";
+import { FIRST_INCARNATION } from "./Ends.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import { type Ghost, slotsOf } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";

@@ -2,7 +2,7 @@
  * S26, the registry half: what a restored peer installs is what an honest helper offered, holds everything that was
  * ever acknowledged to a caller, and until then the peer signs for nothing. So is what it shows to readers before.
  */
-import { decisionOf } from "../../core/protocol/Decision.ts";
+import { isAbortedAt } from "./Ends.ts";
 import { numberKey, SELF } from "../../core/protocol/Tables.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
@@ -47,8 +47,7 @@ export const S26 = (ghost: Ghost): Checker => {
     for (const [id, { proposal }] of ghost.proposals) {
       if (agreed.has(id) || peer.store.get("certificates", id) === undefined) continue;
       const witness = disks.find(
-        ({ store }) =>
-          store.get("refusals", id) !== undefined || decisionOf(store, id, proposal)?.outcome === "ABORTED",
+        ({ store }) => store.get("refusals", id) !== undefined || isAbortedAt(store, id, proposal),
       );
       if (witness !== undefined)
         throw new Violation(

@@ -4,7 +4,7 @@ import type { Write } from "../../core/Tables.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import { type Ghost, maskOf } from "./Ghost.ts";
 import { type BatchHeader, batchHash } from "../../core/protocol/Statement.ts";
-import { FIRST_INCARNATION } from "../../core/protocol/SignedState.ts";
+import { FIRST_INCARNATION } from "./Ends.ts";
 import { Violation } from "../base/Violation.ts";
 
 const isSame = ({ crypto }: Ghost, left: BatchHeader, right: BatchHeader): boolean =>

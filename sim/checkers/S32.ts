@@ -4,7 +4,7 @@
  */
 import { allRows } from "../../core/protocol/AllRows.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
-import { FIRST_INTEGRITY_VERSION } from "../../core/protocol/Fitness.ts";
+import { FIRST_INTEGRITY_VERSION } from "./Ends.ts";
 import { topologyDigest } from "../../core/protocol/Topology.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
 import { protocolTables, SELF } from "../../core/protocol/Tables.ts";

@@ -5,7 +5,7 @@
 import type { Digest } from "../../core/base/Digest.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import { numberKey } from "../../core/protocol/Tables.ts";
-import { FIRST_INCARNATION } from "../../core/protocol/SignedState.ts";
+import { FIRST_INCARNATION } from "./Ends.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import { type Ghost, slotsOf } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
