@@ -168,7 +168,7 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     name: "lost-acknowledgements",
     changes: "an applied slot is not stored as that, so a repeated delivery is taken for a new one",
     finds: "S23",
-    tampering: rows("slots", (row) => ({ ...row, outcome: "PREPARED", ack: undefined })),
+    tampering: rows("slots", (row) => ({ ...row, outcome: "PREPARED" })),
   },
   {
     name: "deaf-to-votes",
@@ -201,7 +201,7 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "forgotten-strays",
     changes: "a member that aborts a proposal whose slot is bound to another one does not remember that it did",
-    finds: "S23",
+    finds: "S2",
     schedule: "equivocating-writer",
     peers: 4,
     steps: 1_000,

@@ -1,5 +1,5 @@
 /** Bugs in what a member signs, and in what it knows of the batches and slots that were signed before. */
-import { type PlantedBug, rows, besidePreparation, FOREIGN } from "./PlantedBug.ts";
+import { type PlantedBug, rows, besidePreparation, FOREIGN, without } from "./PlantedBug.ts";
 
 export const signingBugs: ReadonlyArray<PlantedBug> = [
   {
@@ -17,6 +17,12 @@ export const signingBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({
       flushEnd: (peer) => (peer.underWay.some((each) => each.table === "batches") ? "reported, volatile" : undefined),
     }),
+  },
+  {
+    name: "vote-without-row",
+    changes: "the batch of a receipt is stored, and not the preparation",
+    finds: "S2",
+    tampering: without(({ table }) => table === "preparations"),
   },
   {
     name: "late-signer",

@@ -1,6 +1,7 @@
 /** Bugs in what a peer believes of a token. */
 import { permittingAll } from "../world/TokenKeys.ts";
-import type { PlantedBug } from "./PlantedBug.ts";
+import { TOKEN_MARK } from "../crypto/SecretMarks.ts";
+import { type PlantedBug, rows } from "./PlantedBug.ts";
 
 export const tokenBugs: ReadonlyArray<PlantedBug> = [
   {
@@ -31,5 +32,11 @@ export const tokenBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({
       judged: (world, _peer, check) => (world.healed ? { _tag: "Refused", reason: "planted" } : check),
     }),
+  },
+  {
+    name: "token-beside-outbox",
+    changes: "a token is kept in the outbox, in a field that no codec knows",
+    finds: "S29",
+    tampering: rows("outbox", (row) => Object.assign({ ...row }, { onBehalfOf: `Bearer ${TOKEN_MARK}1` })),
   },
 ];

@@ -1,6 +1,6 @@
 /** Every checker of a run. A new one adds itself here and in docs/invariants.md. */
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
-import { INVITATION_MARKS, TOKEN_MARK } from "../crypto/SecretMarks.ts";
+import { INVITATION_MARKS, TOKEN_MARKS } from "../crypto/SecretMarks.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import { L8 } from "./L8.ts";
 import { L10 } from "./L10.ts";
@@ -108,7 +108,7 @@ export class Checkers {
   constructor(
     ghost: Ghost,
     oracle: Oracle,
-    secrets: ReadonlyArray<string> = [TOKEN_MARK, ...INVITATION_MARKS],
+    secrets: ReadonlyArray<string> = [...TOKEN_MARKS, ...INVITATION_MARKS],
     unseen: ReadonlySet<string> = new Set(),
   ) {
     this.#all = makers.flatMap(([id, make]) => (unseen.has(id) ? [] : [make(ghost, oracle, secrets)]));

@@ -19,6 +19,7 @@ import type { Watched } from "./Checker.ts";
 import { production } from "../models/Models.ts";
 import { type Product, rowAt, rowsOf } from "../models/Product.ts";
 import type { Subject } from "../models/Subject.ts";
+import { StatementRows } from "./StatementRows.ts";
 
 /** Sets of up to 32 peers are bit masks of one word: bit `slot - 1`. Word operations give signed words, so compare sets with each other. */
 export type PeerMask = number;
@@ -116,6 +117,7 @@ export class Ghost {
   readonly #subjectOf: ReadonlyMap<string, Subject>;
   /** Peers that have ever kept a session on their present disk; rows go an hour after it is over. */
   readonly sessions = new Map<string, PeerMask>();
+  readonly stored = new StatementRows();
   /** Durable batch headers by slot, by number. */
   readonly #batches: ReadonlyArray<Map<number, Array<BatchHeader>>>;
   /** How many proposals each peer has prepared and not seen decided. */
@@ -205,7 +207,10 @@ export class Ghost {
 
   /** Takes note of a transaction that has become durable. */
   flushed(peer: Watched, writes: ReadonlyArray<Write>): void {
-    for (const write of writes) this.#note(peer, write);
+    for (const write of writes) {
+      this.stored.note(peer.slot, write);
+      this.#note(peer, write);
+    }
   }
 
   /**

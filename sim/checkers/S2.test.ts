@@ -13,16 +13,21 @@ const { id, proposal, own, writerReceipt } = preparation;
 /** Of a batch that its signer has not stored. */
 const early = forgedBy(cluster, 3, own, {}, { batchNo: own.header.batchNo + 1 });
 
-/** Peer 1 sends a message; of others it is known that peer 2 has stored the batch of its own receipt. */
-const sending = (message: Message) => (): void => {
-  const ghost = new Ghost(crypto, cluster.total);
-  for (const slot of [1, 2]) {
-    const stored = slot === 1 ? writerReceipt : own;
-    const row = { header: stored.header, signature: stored.signature };
-    ghost.flushed(watched(cluster, slot), [{ op: "insert", table: "batches", key: "1", row }]);
-  }
-  S2(ghost).sent?.(watched(cluster, 1), message);
-};
+/** Peer 1 sends a message; each of the two has stored its own receipt, or the batch of that alone. */
+const sending =
+  (message: Message, hasRow = true) =>
+  (): void => {
+    const ghost = new Ghost(crypto, cluster.total);
+    for (const slot of [1, 2]) {
+      const stored = slot === 1 ? writerReceipt : own;
+      const row = { header: stored.header, signature: stored.signature };
+      ghost.flushed(watched(cluster, slot), [{ op: "insert", table: "batches", key: "1", row }]);
+      const prepared = { ...preparation, state: "PREPARED" as const, own: stored, refusal: undefined };
+      if (hasRow || slot === 1)
+        ghost.flushed(watched(cluster, slot), [{ op: "insert", table: "preparations", key: id, row: prepared }]);
+    }
+    S2(ghost).sent?.(watched(cluster, 1), message);
+  };
 
 type Statement = typeof own;
 const nonce = id;
@@ -74,4 +79,5 @@ const carrying: ReadonlyArray<readonly [string, (statement: Statement) => Messag
 it.each(carrying)("a statement goes out in %s once its signer has stored it, and not before", (_message, carry) => {
   expect(sending(carry(own))).not.toThrow();
   expect(sending(carry(early))).toThrow(Violation);
+  expect(sending(carry(own), false)).toThrow("the row that speaks of it");
 });

@@ -1,4 +1,4 @@
-/** S2: every statement that left its signer was in the signer's synced state. */
+/** S2: every statement that left its signer was in the signer's synced state: its batch, and the row that speaks of it. */
 import type { Message } from "../../core/Message.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Checker } from "./Checker.ts";
@@ -25,6 +25,12 @@ export const S2 = (ghost: Ghost): Checker => {
             "S2",
             `peer ${slot} sent ${message._tag} with a ${voteText(statement)}, signed in batch ${batchNo} of peer ${peerId}`,
             `a vote leaves only when its batch is synced, and the newest synced batch of peer ${peerId} is ${ghost.lastBatch(peerId, incarnation)?.batchNo ?? 0}, or another batch ${batchNo}`,
+          );
+        if (!ghost.stored.has(statement))
+          throw new Violation(
+            "S2",
+            `peer ${slot} sent ${message._tag} with a ${voteText(statement)}, signed in batch ${batchNo} of peer ${peerId}`,
+            `a vote leaves only when the row that speaks of it is synced, and peer ${peerId} never had one`,
           );
         seen.add(statement);
       }

@@ -1,160 +1,123 @@
 /**
- * S29: no token is in durable bytes, in an answer or in the trace, and no invitation either, except in the one answer
- * that it is made for.
+ * S29: bearer secrets stay in memory. Every field of every row, message and answer is looked at, known or not; a token
+ * may be in the request that it authorizes, an invitation in the request and in the one answer that it is made for.
  */
-import type { Answer } from "../../core/Action.ts";
-import type { Certificate } from "../../core/protocol/Certificate.ts";
-import type { SignedStatement } from "../../core/protocol/Statement.ts";
-import type { Write } from "../../core/Tables.ts";
+import type { Message } from "../../core/Message.ts";
 import type { Checker } from "./Checker.ts";
+import { INVITATION_MARKS } from "../crypto/SecretMarks.ts";
 import { Violation } from "../base/Violation.ts";
 
-/** Digests and keys have these lengths, and so have the digits of an invitation; a token has another. */
-const isDigestLong = ({ length }: string): boolean => length === 64 || length === 128;
+/** Where in a value the first secret is. */
+type Find = (value: unknown) => string | undefined;
+
+interface Fields {
+  readonly [name: string]: unknown;
+}
 
 const holdsMark = (text: string, marks: ReadonlyArray<string>): boolean => {
   for (const mark of marks) if (text.includes(mark)) return true;
   return false;
 };
 
-const isDigits = (mark: string): boolean => /^[0-9a-f]+$/.test(mark);
+/** A request on its way between peers has its token with it. */
+const mayHoldToken = (fields: Fields, name: string): boolean =>
+  name === "token" && "call" in fields && "attestation" in fields;
 
-/** Whether a digest is the digits of a secret, which begin as its mark does. */
-const beginsWithMark = (digest: string, marks: ReadonlyArray<string>): boolean => {
-  for (const mark of marks) if (digest.startsWith(mark)) return true;
-  return false;
-};
+/** Where an invitation may be: what a finish brings, and what options are answered with. */
+const mayHoldInvitation = (fields: Fields, name: string): boolean =>
+  (name === "rawBody" && "ifMatch" in fields) ||
+  (name === "answer" && fields["_tag"] === "Exchanged") ||
+  (name === "invitation" && "registrationId" in fields);
 
-type Find = (value: unknown) => string | undefined;
+/** The kinds of secrets: each is in none of the other's places. */
+interface Secrets {
+  readonly all: ReadonlyArray<string>;
+  readonly invitations: ReadonlyArray<string>;
+  readonly tokens: ReadonlyArray<string>;
+}
 
 /**
  * Finds the path of the first secret in a value. Rows of every transaction go through here, so nothing is made on the
- * way: no closure, and no call for a value that is too short.
+ * way: no closure, and no call for a value that is too short. Records are shared by rows, messages and peers, and are
+ * looked at once.
  */
-const finder = (marks: ReadonlyArray<string>): Find => {
-  const shortest = Math.min(...marks.map(({ length }) => length));
-  const asDigits = marks.filter(isDigits);
-  const asBytes = marks.map((mark) => [...mark].map((character) => character.charCodeAt(0)));
+const finder = ({ all, invitations, tokens }: Secrets): Find => {
+  const shortest = Math.min(...all.map(({ length }) => length));
+  const bytesOf = new Map(all.map((mark) => [mark, [...mark].map((character) => character.charCodeAt(0))]));
+  const clean = new WeakSet<object>();
   const beginsAt = (bytes: Uint8Array, at: number, mark: ReadonlyArray<number>): boolean => {
     for (let index = 0; index < mark.length; index++) if (bytes[at + index] !== mark[index]) return false;
     return true;
   };
-  const holdsMarkBytes = (bytes: Uint8Array): boolean => {
-    for (const mark of asBytes) {
-      const first = mark[0] ?? 0;
+  const holdsMarkBytes = (bytes: Uint8Array, marks: ReadonlyArray<string>): boolean => {
+    for (const mark of marks) {
+      const wanted = bytesOf.get(mark) ?? [];
+      const first = wanted[0] ?? 0;
       for (let at = bytes.indexOf(first); at >= 0; at = bytes.indexOf(first, at + 1))
-        if (beginsAt(bytes, at, mark)) return true;
+        if (beginsAt(bytes, at, wanted)) return true;
     }
     return false;
   };
-  const find: Find = (value) => {
-    if (typeof value === "string") {
-      if (value.length <= shortest) return undefined;
-      return (isDigestLong(value) ? beginsWithMark(value, asDigits) : holdsMark(value, marks)) ? "" : undefined;
+  const marksIn = (fields: Fields, name: string): ReadonlyArray<string> => {
+    if (mayHoldToken(fields, name)) return invitations;
+    return mayHoldInvitation(fields, name) ? tokens : all;
+  };
+  const findInFields = (fields: Fields): string | undefined => {
+    // for-in, because entries would be built for every row of every transaction.
+    for (const name in fields) {
+      const each = fields[name];
+      if (typeof each === "number" || (typeof each === "string" && each.length < shortest)) continue;
+      const found = find(each, marksIn(fields, name));
+      if (found !== undefined) return `.${name}${found}`;
     }
+    return undefined;
+  };
+  const find = (value: unknown, marks: ReadonlyArray<string>): string | undefined => {
+    if (typeof value === "string") return value.length >= shortest && holdsMark(value, marks) ? "" : undefined;
     if (typeof value !== "object" || value === null) return undefined;
-    if (value instanceof Uint8Array) return holdsMarkBytes(value) ? "" : undefined;
+    if (value instanceof Uint8Array) return holdsMarkBytes(value, marks) ? "" : undefined;
     if (Array.isArray(value)) {
       for (const each of value) {
-        const found = find(each);
+        const found = find(each, marks);
         if (found !== undefined) return `[]${found}`;
       }
       return undefined;
     }
-    // for-in, because entries would be built for every row of every transaction.
-    for (const key in value) {
-      const each = (value as { readonly [name: string]: unknown })[key];
-      if (typeof each === "number" || (typeof each === "string" && each.length <= shortest)) continue;
-      const found = find(each);
-      if (found !== undefined) return `.${key}${found}`;
-    }
-    return undefined;
+    if (clean.has(value)) return undefined;
+    const found = findInFields(value as Fields);
+    if (found === undefined) clean.add(value);
+    return found;
   };
-  return find;
+  return (value) => find(value, all);
 };
-
-/** The only field of a statement that can hold a text: by its codec the others are numbers, digests and set words. */
-const detailOf = (signed: SignedStatement | undefined): string | undefined => signed?.statement.detail;
-
-/** The one answer that an invitation is made for, without the invitation. */
-const withoutInvitation = (answer: Answer): unknown =>
-  answer._tag === "Offered" ? { ...answer.offer, invitation: "" } : answer;
 
 /** @param marks what no durable byte, answer or log line may contain */
 export const S29 = (marks: ReadonlyArray<string>): Checker => {
-  const find = finder(marks);
-  const clean = new WeakSet<object>();
-  /** The same for a row, or a part of one, that is shared with other rows and peers; it is looked at once. */
-  const findShared = (shared: object): string | undefined => {
-    if (clean.has(shared)) return undefined;
-    const found = find(shared);
-    if (found === undefined) clean.add(shared);
-    return found;
-  };
-  const findCertified = (certificate: Certificate): string | undefined => {
-    if (clean.has(certificate)) return undefined;
-    let found = findShared(certificate.proposal);
-    for (const receipt of certificate.receipts) found ??= find(detailOf(receipt));
-    if (found === undefined) clean.add(certificate);
-    return found;
-  };
-  /** Looks at the fields of a row that can hold a text by its codec; at the whole row in tables that seldom change. */
-  const findIn = (write: Write): string | undefined => {
-    if (write.op === "remove") return undefined;
-    switch (write.table) {
-      case "batches":
-      case "seen":
-      case "outbox":
-        return undefined;
-      case "counters":
-        return find(write.row.quarantine);
-      case "slots":
-        return find(detailOf(write.row.ack)) ?? find(detailOf(write.row.writerReceipt));
-      case "preparations": {
-        const { proposal, own, writerReceipt, refusal, pledge } = write.row;
-        return (
-          findShared(proposal) ??
-          find(detailOf(own)) ??
-          find(detailOf(writerReceipt)) ??
-          find(detailOf(refusal)) ??
-          find(detailOf(pledge))
-        );
-      }
-      case "certificates":
-        return findCertified(write.row);
-      case "approvers":
-        return findShared(write.row);
-      case "audit":
-        return (
-          find(write.row.actor) ?? find(write.row.request) ?? find(write.row.approverRef) ?? find(write.row.detail)
-        );
-      default:
-        return find(write.row);
-    }
-  };
-  /**
-   * Whether the key of a row is a text that was not looked at in the row: all but refs are numbers and digests, and the
-   * digest that names a session must not be its invitation.
-   */
-  const isMarkedKey = (write: Write): boolean =>
-    (write.table === "sessions" ||
-      (write.table === "approvers" && (write.op === "remove" || write.key !== write.row.ref))) &&
-    holdsMark(write.key, marks);
+  const isOfInvitation = (mark: string): boolean => INVITATION_MARKS.includes(mark);
+  const find = finder({
+    all: marks,
+    invitations: marks.filter(isOfInvitation),
+    tokens: marks.filter((mark) => !isOfInvitation(mark)),
+  });
+  const shortest = Math.min(...marks.map(({ length }) => length));
+  let last: Message | undefined;
   return {
     id: "S29",
     flushed: ({ slot }, writes) => {
       for (const write of writes) {
-        const found = findIn(write);
-        if (found !== undefined || isMarkedKey(write))
+        const { key } = write;
+        const isMarked = key.length >= shortest && holdsMark(key, marks);
+        const found = isMarked ? " (key)" : write.op === "remove" ? undefined : find(write.row);
+        if (found !== undefined)
           throw new Violation(
             "S29",
             "bearer secrets stay in memory",
-            `peer ${slot} stored one at ${write.table}${found ?? " (key)"}`,
+            `peer ${slot} stored one at ${write.table}${found}`,
           );
       }
     },
     replied: ({ slot }, { answer, requestId }) => {
-      const found = "approver" in answer && clean.has(answer.approver) ? undefined : find(withoutInvitation(answer));
+      const found = find(answer);
       if (found !== undefined)
         throw new Violation(
           "S29",
@@ -163,10 +126,16 @@ export const S29 = (marks: ReadonlyArray<string>): Checker => {
         );
     },
     sent: ({ slot }, message) => {
-      if (message._tag !== "Session.Mirror") return;
-      const found = find(message.items.map(({ session }) => session));
+      // The same message goes to several peers in a row.
+      if (message === last) return;
+      last = message;
+      const found = find(message);
       if (found !== undefined)
-        throw new Violation("S29", "bearer secrets stay in memory", `peer ${slot} mirrored one at ${found}`);
+        throw new Violation(
+          "S29",
+          "bearer secrets stay in memory",
+          `peer ${slot} sent one in a ${message._tag} at ${found}`,
+        );
     },
     traced: (text) => {
       if (holdsMark(text, marks)) throw new Violation("S29", "bearer secrets stay in memory", "one is in the trace");
