@@ -1,5 +1,5 @@
 /** Bugs in what a member signs, and in what it knows of the batches and slots that were signed before. */
-import { type PlantedBug, rows, besidePreparation, FOREIGN, without } from "./PlantedBug.ts";
+import { type PlantedBug, rows, besidePreparation, FOREIGN } from "./PlantedBug.ts";
 
 export const signingBugs: ReadonlyArray<PlantedBug> = [
   {
@@ -20,9 +20,12 @@ export const signingBugs: ReadonlyArray<PlantedBug> = [
   },
   {
     name: "vote-without-row",
-    changes: "the batch of a receipt is stored, and not the preparation",
+    changes: "a member stores the batch of its receipt, and not the preparation",
     finds: "S2",
-    tampering: without(({ table }) => table === "preparations"),
+    tampering: () => ({
+      written: (_world, { peerId, state }, writes) =>
+        state?.cluster.membership?.writer === peerId ? writes : writes.filter(({ table }) => table !== "preparations"),
+    }),
   },
   {
     name: "late-signer",
