@@ -14,6 +14,7 @@ import { identityBugs } from "./IdentityBugs.ts";
 import { listBugs } from "./ListBugs.ts";
 import { memoryBugs } from "./MemoryBugs.ts";
 import { operatorBugs } from "./OperatorBugs.ts";
+import { readinessBugs } from "./ReadinessBugs.ts";
 import { registryBugs } from "./RegistryBugs.ts";
 import { restoreBugs } from "./RestoreBugs.ts";
 import { settlementBugs } from "./SettlementBugs.ts";
@@ -30,6 +31,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...listBugs,
   ...tokenBugs,
   ...clockBugs,
+  ...readinessBugs,
   ...gatewayBugs,
   ...restoreBugs,
   ...memoryBugs,

@@ -2,6 +2,7 @@
  * Which statements their signers have ever stored, each by the row that speaks of it. The batch that a statement is
  * part of may be durable without that row; then the next process of its signer has forgotten what it signed.
  */
+import type { Digest } from "../../core/base/Digest.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Write } from "../../core/Tables.ts";
 
@@ -34,15 +35,17 @@ const spokenIn = (write: Write): ReadonlyArray<unknown> => {
   }
 };
 
-const isSame = (left: SignedStatement, right: SignedStatement): boolean =>
-  left === right ||
-  (left.statement.kind === right.statement.kind &&
-    left.statement.proposalId === right.statement.proposalId &&
-    left.statement.detail === right.statement.detail);
+/** Beside the outcome of its proposal a vote of the same transaction has no row of its own. */
+const ends: ReadonlySet<string> = new Set(["ABORT_ACK", "COMMIT_ACK"]);
+
+const isSame = ({ statement: left }: SignedStatement, { statement: right }: SignedStatement): boolean =>
+  left.kind === right.kind && left.proposalId === right.proposalId && left.detail === right.detail;
 
 export class StatementRows {
   /** By the signature of their batch, by their place in it. */
   readonly #stored = new Map<string, Map<number, SignedStatement>>();
+  /** By slot: what it knows the outcome of. */
+  readonly #ended = new Map<number, Set<Digest>>();
 
   /** A row change of a peer has become durable. */
   note(slot: number, write: Write): void {
@@ -50,12 +53,15 @@ export class StatementRows {
       if (!isSigned(signed) || signed.header.peerId !== slot) continue;
       const batch = this.#stored.get(signed.signature) ?? new Map<number, SignedStatement>();
       this.#stored.set(signed.signature, batch.set(signed.index, signed));
+      const { kind, proposalId } = signed.statement;
+      if (ends.has(kind)) this.#ended.set(slot, (this.#ended.get(slot) ?? new Set()).add(proposalId));
     }
   }
 
-  /** Whether its signer has had a row of it. */
+  /** Whether its signer has had a row that speaks of it. */
   has(signed: SignedStatement): boolean {
     const stored = this.#stored.get(signed.signature)?.get(signed.index);
-    return stored !== undefined && isSame(stored, signed);
+    if (stored !== undefined && (stored === signed || isSame(stored, signed))) return true;
+    return this.#ended.get(signed.header.peerId)?.has(signed.statement.proposalId) === true;
   }
 }

@@ -8,6 +8,7 @@ import type { Composition } from "../../core/protocol/Composition.ts";
 import type { Opened, Unread } from "../../runtime/EnvelopeCodec.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
+import { Attendance } from "./Attendance.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { TamperedWorld, Tampering } from "./Tampering.ts";
 import type { Ground } from "./Ground.ts";
@@ -36,6 +37,7 @@ interface Ports {
 }
 
 export class Handovers {
+  readonly attendance: Attendance;
   readonly #ground: Ground;
   readonly #ports: Ports;
   readonly #delivered;
@@ -47,6 +49,7 @@ export class Handovers {
   constructor(ground: Ground, ports: Ports) {
     this.#ground = ground;
     this.#ports = ports;
+    this.attendance = new Attendance(ground.scheduler);
     this.#delivered = ports.checkers.hooks("delivered");
     this.#handled = ports.checkers.hooks("handled");
     this.#redelivered = ports.checkers.hooks("redelivered");
@@ -68,6 +71,7 @@ export class Handovers {
     const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => tokenKeys.judge(peer, token, true));
     const event = delivery(tampering.sender?.(peer, from, message) ?? from, handled, actors, versions);
     for (const hook of this.#delivered) hook(peer, message);
+    if (message._tag === "Ready") this.attendance.answered(peer, from, message);
     const { process, transactions } = peer;
     const hindrances = isTwice ? peer.hindrances : 0;
     const before = peer.isIdle ? peer.state : undefined;
@@ -96,8 +100,10 @@ export class Handovers {
 
   /** Gives a message again to an idle peer that is done with it, if there is one; tells whether it did. */
   repeat(peer: SimPeer): boolean {
+    if (!peer.isIdle) return false;
+    this.attendance.idle(peer);
     const again = this.#again.get(peer.slot);
-    if (again === undefined || !peer.isIdle) return false;
+    if (again === undefined) return false;
     this.#again.delete(peer.slot);
     if (again.process !== peer.process) return false;
     const before = peer.transactions;

@@ -61,6 +61,7 @@ export class Mail {
     if (altered !== undefined) this.#alteration = undefined;
     const { chronicle } = this.#ground;
     chronicle.note("send to", peer.slot, message._tag, to);
+    if (message._tag === "ReadyProbe") this.#ports.handovers.attendance.asked(peer, to, message.nonce);
     if (
       message._tag === "Commit" &&
       message.certificates.length > 0 &&

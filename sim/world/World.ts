@@ -135,7 +135,6 @@ export class World {
     this.strangerKeys = this.cryptography.newKeys();
     this.network = new Network(plan.peers, plan.network, plan.redelivery, choices);
     this.ghost = new Ghost(honest.crypto, plan.peers, product, plan.capacities);
-
     const checkers = new Checkers(
       this.ghost,
       new Oracle(honest.crypto, this.commands, plan.peers, plan.sessionMillis, product),
@@ -233,6 +232,7 @@ export class World {
       scheduleFlush: (each) => flushes.begin(each),
       written: (each, writes) => {
         this.tokenKeys.assertJudges(each, writes);
+        this.#handovers.attendance.assertAll(each, writes);
         return tampering.written?.(this, each, writes) ?? writes;
       },
       durable: (each, writes) => this.#durable(each, writes),

@@ -1,0 +1,127 @@
+/**
+ * Who has told the writer that it is ready, and when the writer asked: by the messages that went between them. While a
+ * member is missing nothing is reserved (S42, contract 10.1), and what a member said counts for a second (S43).
+ */
+import { Limits } from "../../core/base/Limits.ts";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { MessageOf } from "../../core/protocol/Message.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { Write } from "../../core/Tables.ts";
+import type { SimPeer } from "./SimPeer.ts";
+import type { Scheduler } from "./Scheduler.ts";
+import { Violation } from "../base/Violation.ts";
+
+type Ready = MessageOf<"Ready">;
+
+/** Questions to one member that may still be answered. */
+const KEPT = 4;
+
+interface Question {
+  readonly nonce: Digest;
+  /** Microseconds. */
+  readonly askedAt: number;
+  answer: { readonly ready: Ready; readonly at: number } | undefined;
+}
+
+/** What a process that asks has heard. */
+interface Asker {
+  readonly process: number;
+  /** By member, the newest first. */
+  readonly questions: Map<PeerId, Array<Question>>;
+  /** When it last had nothing to do, in microseconds: what came after that, it may just have read. */
+  idleAt: number;
+}
+
+const millis = (micros: number): number => Math.floor(micros / 1_000);
+
+/** What a member lacks by its own word; undefined where it can take part. */
+const lacks = ({ state, settings }: SimPeer, ready: Ready): string | undefined => {
+  if (ready.sealed || ready.mode !== "active") return `it was ${ready.sealed ? "sealed" : ready.mode}`;
+  if (!ready.integrityOk) return "its rows did not hold";
+  if (!ready.judgesTokens) return "it could judge no token";
+  if (ready.topologyDigest !== state?.cluster.membership?.digest) return "it was in another cluster";
+  return ready.configDigest === settings.configDigest ? undefined : "it had another configuration";
+};
+
+export class Attendance {
+  readonly #scheduler: Scheduler;
+  readonly #askers: Array<Asker | undefined> = [];
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler;
+  }
+
+  #askerOf({ slot, process }: SimPeer): Asker {
+    const known = this.#askers[slot];
+    if (known?.process === process) return known;
+    const asker = { process, questions: new Map(), idleAt: 0 };
+    this.#askers[slot] = asker;
+    return asker;
+  }
+
+  /** A peer asks a member whether it is ready, for the first time or again. */
+  asked(peer: SimPeer, member: PeerId, nonce: Digest): void {
+    const { questions } = this.#askerOf(peer);
+    const all = questions.get(member) ?? [];
+    if (all.some((each) => each.nonce === nonce)) return;
+    questions.set(member, [{ nonce, askedAt: this.#scheduler.now, answer: undefined }, ...all.slice(0, KEPT - 1)]);
+  }
+
+  /** A member's answer reaches a peer. */
+  answered(peer: SimPeer, member: PeerId, ready: Ready): void {
+    const question = this.#askerOf(peer)
+      .questions.get(member)
+      ?.find(({ nonce }) => nonce === ready.nonce);
+    if (question !== undefined) question.answer ??= { ready, at: this.#scheduler.now };
+  }
+
+  /** A peer has nothing to do. */
+  idle(peer: SimPeer): void {
+    const asker = this.#askers[peer.slot];
+    if (asker !== undefined) asker.idleAt = this.#scheduler.now;
+  }
+
+  /** S42, S43: a peer is about to store these rows. */
+  assertAll(peer: SimPeer, writes: ReadonlyArray<Write>): void {
+    const { state, peerId, honest } = peer;
+    const membership = state?.cluster.membership;
+    if (!honest || membership?.writer !== peerId) return;
+    if (!writes.some(({ table, op }) => table === "preparations" && op === "insert")) return;
+    const asker = this.#askerOf(peer);
+    for (const member of membership.peerIds) if (member !== peerId) this.#assertReady(peer, asker, member);
+  }
+
+  #assertReady(peer: SimPeer, asker: Asker, member: PeerId): void {
+    const first = `the writer, peer ${peer.slot}, reserved a change at ${this.#scheduler.now} µs`;
+    const answered = (asker.questions.get(member) ?? []).filter(({ answer }) => answer !== undefined);
+    const [newest] = answered;
+    if (newest === undefined)
+      throw new Violation("S42", first, `peer ${member} has not told this process of it that it is ready`);
+    const ready = answered.filter(({ answer }) => answer !== undefined && lacks(peer, answer.ready) === undefined);
+    if (ready.length === 0)
+      throw new Violation(
+        "S42",
+        first,
+        `peer ${member} could not take part: ${newest.answer && lacks(peer, newest.answer.ready)}`,
+      );
+    if (!ready.some(({ askedAt }) => this.#isYoung(askedAt)) && !this.#hasJustHeard(asker))
+      throw new Violation(
+        "S43",
+        first,
+        `peer ${member} said that it was ready when asked at ${newest.askedAt} µs, which counts for ${Limits.probeAgeMillis} ms`,
+      );
+  }
+
+  #isYoung(askedAt: number): boolean {
+    return millis(this.#scheduler.now) - millis(askedAt) <= Limits.probeAgeMillis;
+  }
+
+  /** Whether the last answer came in this very millisecond, or the peer has been busy ever since. */
+  #hasJustHeard({ questions, idleAt }: Asker): boolean {
+    for (const all of questions.values())
+      for (const { answer } of all)
+        if (answer !== undefined && (answer.at > idleAt || millis(answer.at) === millis(this.#scheduler.now)))
+          return true;
+    return false;
+  }
+}
