@@ -26,5 +26,6 @@ export const watched = (
   isDamaged: false,
   harm: undefined,
   isVerified: true,
+  misjudgesTokens: false,
   ...more,
 });

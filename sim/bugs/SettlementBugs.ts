@@ -10,6 +10,7 @@ import {
 } from "../../core/protocol/Statement.ts";
 import { type Write } from "../../core/Tables.ts";
 import { slotKey } from "../../core/protocol/Tables.ts";
+import type { PrepareItem } from "../../core/protocol/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Preparation } from "../../core/protocol/Undecided.ts";
 import { type PlantedBug, rows, without, besidePreparation, FOREIGN } from "./PlantedBug.ts";
@@ -84,6 +85,51 @@ const readingNoMoreThan = (most: number, wire: Wire): Wire => ({
 });
 
 export const settlementBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "one-bad-apple",
+    changes: "a member that is shown a proposal past its deadline refuses all that came with it",
+    finds: "S44",
+    schedule: "batch-mixed-votes",
+    tampering: () => ({
+      delivered: ({ realMillis }, peer, message) => {
+        if (message._tag !== "Prepare") return message;
+        const now = peer.clock.at(realMillis);
+        const isBad = ({ proposal }: PrepareItem): boolean => proposal.expiresAt < now;
+        if (!message.items.some(isBad)) return message;
+        const spoiled = (item: PrepareItem): PrepareItem => ({
+          ...item,
+          evidence: { ...item.evidence, requestId: `${item.evidence.requestId}, spoiled` },
+        });
+        return { ...message, items: message.items.map((item) => (isBad(item) ? item : spoiled(item))) };
+      },
+    }),
+  },
+  {
+    name: "anybody-may-abandon",
+    changes: "a member that is asked about a proposal takes it for given up by its writer, whoever asks",
+    finds: "S44",
+    // It answers the writer, and not the one that asked.
+    orFinds: ["L7"],
+    schedule: "swarm",
+    tampering: () => ({
+      sender: ({ state }, from, { _tag }) =>
+        _tag === "SettleQuery" ? (state?.cluster.membership?.writer ?? from) : from,
+      delivered: (_world, _peer, message) =>
+        message._tag === "SettleQuery" ? { ...message, demandFinal: true } : message,
+    }),
+  },
+  {
+    name: "writer-must-ask",
+    changes: "a member tells its votes on an undecided proposal to the writer only",
+    finds: "L7",
+    schedule: "isolate-writer-after-prepare",
+    tampering: () => ({
+      delivered: (_world, { state }, message, from) =>
+        message._tag === "SettleQuery" && from !== state?.cluster.membership?.writer
+          ? { ...message, items: [] }
+          : message,
+    }),
+  },
   {
     name: "short-certificate",
     changes: "a certificate is stored without its last receipt",

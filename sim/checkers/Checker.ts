@@ -30,6 +30,8 @@ export interface Watched {
   readonly isDamaged: boolean;
   /** Its rows were verified since its keys came into memory last. */
   readonly isVerified: boolean;
+  /** It has not known the keys of some token that were in use: it may have taken a good one for a bad one. */
+  readonly misjudgesTokens: boolean;
   /** What had been done to its rows when this process was unsealed, by the world's own record. */
   readonly harm: string | undefined;
 }

@@ -37,6 +37,7 @@ import { S32 } from "./S32.ts";
 import { S34 } from "./S34.ts";
 import { S40 } from "./S40.ts";
 import { S41 } from "./S41.ts";
+import { S44 } from "./S44.ts";
 import type { TableName, Write } from "../../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
@@ -80,6 +81,7 @@ const makers: ReadonlyArray<
   ["S34", S34],
   ["S40", S40],
   ["S41", S41],
+  ["S44", S44],
   ["L8", L8],
   ["L10", L10],
 ];

@@ -19,6 +19,7 @@ const watched = ({ peerId, rows, memory, flushing }: Member): Watched => ({
   isDamaged: false,
   harm: undefined,
   isVerified: true,
+  misjudgesTokens: false,
 });
 
 /** S6 and S4: a slot is applied for one proposal only, and no proposal is applied here and aborted there. */

@@ -14,6 +14,7 @@ import { production } from "../models/Models.ts";
 import type { NaiveRegistry } from "../models/NaiveRegistry.ts";
 import type { Product, RegistryMaker } from "../models/Product.ts";
 import type { Said } from "../requests/Said.ts";
+import { undeserved } from "./Deserved.ts";
 
 /** What one member has durably done, as far as it bears on its next receipt; naive registries know the rest. */
 interface Member {
@@ -128,6 +129,23 @@ export class Oracle {
     }
     for (const write of writes) this.#note(member, write);
     return undefined;
+  }
+
+  /** Why a refusal of a member, made durable just now, was not deserved where all others are honest; or undefined. */
+  undeserved(slot: number, proposal: Proposal, refusal: SignedStatement, misjudges: boolean): string | undefined {
+    const member = this.#members[slot];
+    if (member === undefined) return undefined;
+    const registry = this.#registryOf(proposal.kind);
+    const isExcluded = registry.excludes(proposal);
+    const having = {
+      fault: registry.contentFault(proposal) ?? registry.memberFault(slot, proposal),
+      bound: member.slots.get(proposal.seq),
+      isExcluded: [...member.reserved.values()].some(
+        (reserved) => this.#registryOf(reserved.kind) === registry && isExcluded(reserved),
+      ),
+      reserved: member.reserved.size,
+    };
+    return undeserved(this.#said, proposal, refusal, having, misjudges);
   }
 
   #note(member: Member, write: Write): void {

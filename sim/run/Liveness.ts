@@ -4,6 +4,7 @@
  */
 import { modeOf } from "../../core/protocol/Mode.ts";
 import { assertEnrollable } from "./Enrollable.ts";
+import { assertSurvivorsApply } from "./L7.ts";
 import { assertAnsweredBehindExpired } from "./L9.ts";
 import type { Command } from "../requests/Commands.ts";
 import type { Asked } from "../requests/Asked.ts";
@@ -233,7 +234,10 @@ export const assertLiveness = (world: World, workload: Workload): void => {
   workload.stop();
   // Nothing is healed where progress is not asked for: the world is checked as it is.
   if (world.plan.mode === "safety") return world.sweep();
-  if (world.plan.mode === "within") assertReadable(world);
+  if (world.plan.mode === "within") {
+    assertReadable(world);
+    assertSurvivorsApply(world, calm);
+  }
   heal(world);
   if (world.plan.mode === "past") return assertNamed(world, workload);
   const odd = world.peers.filter((peer) => !peer.honest && !isBack(world, peer));

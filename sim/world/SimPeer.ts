@@ -96,6 +96,7 @@ export class SimPeer implements Watched {
   isVerifying = false;
   /** Its rows were verified since its keys came into memory last. */
   isVerified = false;
+  misjudgesTokens = false;
   /** An unseal was asked for meanwhile, and waits for that seal. */
   unsealsNext = false;
   /** Which start of this peer is under way. */

@@ -84,6 +84,7 @@ export class TokenKeys {
     const seen: ActorCheck = this.unknown.has(peer.slot)
       ? { _tag: "Refused", reason: "unknown key" }
       : commands.judge(token);
+    if (this.unknown.has(peer.slot)) peer.misjudgesTokens = true;
     const isBelieved = this.credulous.has(peer.slot);
     if (isBelieved) this.believed.add(token);
     const real = isBelieved ? permittingAll(seen) : seen;

@@ -1,0 +1,64 @@
+/**
+ * S44: a refusal is deserved. Where the writer and the entry peer are honest, a member has a reason of its own to
+ * refuse, or somebody who may has asked it to: another's fault in the same message is none.
+ */
+import type { Digest } from "../../core/base/Digest.ts";
+import type { Proposal } from "../../core/protocol/Proposal.ts";
+import type { SignedStatement } from "../../core/protocol/Statement.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import { type Ghost, maskOf } from "./Ghost.ts";
+import type { Oracle } from "../oracle/Oracle.ts";
+import { Violation } from "../base/Violation.ts";
+
+export const S44 = (ghost: Ghost, oracle: Oracle): Checker => {
+  /** Proposals that their writer has given up, or wants to be ended. */
+  const abandoned = new Set<Digest>();
+  /** By slot and request: what a peer told its callers was not done. */
+  const denied = new Set<string>();
+  /** Why a member was not asked to refuse, where the reason would be somebody else's word. */
+  const unasked = (slot: number, proposal: Proposal, { statement }: SignedStatement): string | undefined => {
+    const { detail, proposalId } = statement;
+    switch (detail) {
+      case "ABANDONED":
+        return abandoned.has(proposalId) ? undefined : "its writer has not given it up";
+      case "REFUSED_BY_ANOTHER": {
+        // What a liar has voted, and in which incarnation, only those know to whom it said it.
+        if (ghost.lying !== 0) return undefined;
+        const voters = ghost.proposals.get(proposalId)?.endVotes.keys() ?? [];
+        return [...voters].some((voter) => voter !== slot) ? undefined : "nobody else has refused it";
+      }
+      case "RECOVERING":
+        return (ghost.restored & maskOf(slot)) !== 0 ? undefined : "this member was never restored";
+      case "WRONG_INCARNATION":
+        return (ghost.restored | ghost.lying) !== 0 ? undefined : "nobody was ever restored";
+      case "DENIED":
+        return denied.has(`${slot} ${proposal.requestId}`) ? undefined : "its caller was told nothing of the kind";
+      default:
+        return undefined;
+    }
+  };
+  const assertDeserved = (peer: Watched, proposal: Proposal, refusal: SignedStatement): void => {
+    const fault =
+      unasked(peer.slot, proposal, refusal) ?? oracle.undeserved(peer.slot, proposal, refusal, peer.misjudgesTokens);
+    if (fault === undefined) return;
+    const { detail, proposalId } = refusal.statement;
+    throw new Violation("S44", `peer ${peer.slot} refused proposal ${proposalId} (${detail})`, fault);
+  };
+  return {
+    id: "S44",
+    sent: ({ slot }, message) => {
+      if (slot !== ghost.membership?.writer) return;
+      if (message._tag === "AbortRequest" || (message._tag === "SettleQuery" && message.demandFinal))
+        for (const { receipt } of message.items) abandoned.add(receipt.statement.proposalId);
+    },
+    replied: ({ slot }, { requestId, answer }) => {
+      if (answer._tag === "Rejected") denied.add(`${slot} ${requestId}`);
+    },
+    flushed: (peer, writes) => {
+      if (!peer.honest || !ghost.hasConstantWriter) return;
+      for (const write of writes)
+        if (write.table === "refusals" && write.op === "insert" && !ghost.isLying(write.row.proposal.entryPeer))
+          assertDeserved(peer, write.row.proposal, write.row.refusal);
+    },
+  };
+};

@@ -1,0 +1,84 @@
+/**
+ * Whether a refusal had a reason: what a member may have against a proposal of an honest writer, by what callers sent,
+ * what the token said, and what the member had. The opposite of {@link Oracle}, which says what it must have.
+ */
+import { Limits } from "../../core/base/Limits.ts";
+import type { Proposal } from "../../core/protocol/Proposal.ts";
+import type { SignedStatement } from "../../core/protocol/Statement.ts";
+import type { Said } from "../requests/Said.ts";
+
+/** What a member had when it refused. */
+export interface Having {
+  /** Why it should not have signed, by its rows and those of callers' requests; undefined where it could. */
+  readonly fault: string | undefined;
+  /** The proposal that its slot was bound to, if any. */
+  readonly bound: string | undefined;
+  readonly isExcluded: boolean;
+  readonly reserved: number;
+}
+
+/** Checks about the state of the member, the world or a message, by what neither requests nor rows tell. */
+const unjudged: ReadonlySet<string> = new Set([
+  "VERSION_NOT_SPOKEN",
+  "CLOCK_IN_DOUBT",
+  "STALE_REQUEST",
+  "UNACKNOWLEDGED",
+  "DENIED",
+  "WRONG_INCARNATION",
+  "ABANDONED",
+  "REFUSED_BY_ANOTHER",
+  "RECOVERING",
+]);
+
+/** What an honest writer and an honest entry peer never give reason for. */
+const neverHonest: ReadonlySet<string> = new Set([
+  "CONFIGURATION_DIFFERS",
+  "WRONG_ACTOR",
+  "NOT_ATTESTED",
+  "WRONG_REQUEST",
+]);
+
+const tokenReason = (said: Said, { actor }: Proposal, signedAt: number, misjudges: boolean): boolean => {
+  const token = said.tokenOf(actor.jti);
+  if (token === undefined || misjudges) return true;
+  const { claims, kind } = token;
+  if (kind === "forged" || kind === "foreign") return true;
+  const issuedAt = claims.issuedAt ?? signedAt;
+  return signedAt >= claims.expiresAt || issuedAt > signedAt + Limits.tokenSkewMillis;
+};
+
+/**
+ * Why a refusal was not deserved, or undefined.
+ *
+ * @param misjudges whether its signer may take good tokens for bad ones
+ */
+export const undeserved = (
+  said: Said,
+  proposal: Proposal,
+  { header: { signedAt }, statement: { detail, proposalId } }: SignedStatement,
+  having: Having,
+  misjudges: boolean,
+): string | undefined => {
+  if (unjudged.has(detail)) return undefined;
+  if (neverHonest.has(detail)) return "its writer and its entry peer are honest";
+  const { proposedAt, expiresAt } = proposal;
+  const { fault, bound, isExcluded, reserved } = having;
+  switch (detail) {
+    case "SLOT_TAKEN":
+      return bound !== undefined && bound !== proposalId ? undefined : `slot ${proposal.seq} was bound to nothing else`;
+    case "CLOCK_SKEW":
+      return proposedAt > signedAt ? undefined : `it was proposed at ${proposedAt}, before ${signedAt}`;
+    case "EXPIRED":
+      return signedAt > expiresAt ? undefined : `it was refused at ${signedAt}, and lasts until ${expiresAt}`;
+    case "UNAUTHENTICATED":
+      return tokenReason(said, proposal, signedAt, misjudges) ? undefined : "its token was good";
+    case "ACCESS_DENIED":
+      return said.tokenOf(proposal.actor.jti)?.kind === "good" ? "its token permits it" : undefined;
+    case "LOCKED":
+      return isExcluded ? undefined : "nothing that this member had prepared excludes it";
+    case "PREPARATION_CAPACITY":
+      return reserved >= Limits.preparations ? undefined : `this member had prepared ${reserved}`;
+    default:
+      return fault === undefined ? "by its rows this member could sign it" : undefined;
+  }
+};
