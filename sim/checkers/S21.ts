@@ -114,8 +114,14 @@ export const S21 = (ghost: Ghost): Checker => {
       },
     },
     stepped: ({ slot, honest, state }) => {
-      // Until a peer has had a second incarnation there is only one to count in.
-      if (ghost.restored === 0 || !honest || state === undefined || state.fitness.integrityFault !== undefined) return;
+      // Until a peer has had a second incarnation, or claims one, there is only one to count in.
+      if (
+        (ghost.restored | ghost.lying) === 0 ||
+        !honest ||
+        state === undefined ||
+        state.fitness.integrityFault !== undefined
+      )
+        return;
       const before = last[slot];
       last[slot] = state;
       if (before !== undefined && isAsBefore(before, state)) return;

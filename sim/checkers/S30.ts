@@ -12,6 +12,10 @@ export const S30 = (ghost: Ghost, oracle: Oracle): Checker => ({
       const fault = oracle.judgeSession(write.row.session);
       if (fault !== undefined) throw new Violation("S30", `peer ${slot} keeps session ${write.key}`, fault);
     },
+    seen: (_peer, write) => {
+      if (write.op === "remove" || !ghost.isLying(write.row.peerId)) return;
+      oracle.announced(write.row.peerId, write.row.incarnation);
+    },
     restore: ({ slot, store }, write) => {
       if (write.op !== "remove") oracle.restored(slot, write.row.restoration.incarnation, store);
     },

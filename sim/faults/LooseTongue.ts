@@ -9,7 +9,9 @@ import type { Message } from "../../core/Message.ts";
 import { isOfModule, type SettleItem } from "../../core/protocol/Message.ts";
 import type { SignedRestoration } from "../../core/protocol/Restoration.ts";
 import type { SignedHeader, SignedStatement } from "../../core/protocol/Statement.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Unit } from "../base/Choices.ts";
+import { DoubleLife } from "./DoubleLife.ts";
 import { falsified, type Sign } from "./Falsified.ts";
 import { type Fields, Hearsay } from "./Hearsay.ts";
 import type { Lie, Mishear, Traitor } from "./Traitor.ts";
@@ -67,6 +69,7 @@ const attested = ({ world, peer }: Traitor, forward: Forward): Forward => {
 class Tongue {
   readonly #traitor: Traitor;
   readonly #hearsay: Hearsay;
+  readonly #life: DoubleLife | undefined;
   readonly #rates = new Map<Message["_tag"], number>();
   /** What another member was told in place of a message to several. */
   #told: readonly [Message, Message] | undefined;
@@ -74,6 +77,11 @@ class Tongue {
   constructor(traitor: Traitor, hearsay: Hearsay) {
     this.#traitor = traitor;
     this.#hearsay = hearsay;
+    this.#life = DoubleLife.begin(traitor);
+  }
+
+  hears(message: Message): Message {
+    return this.#life?.hears(message) ?? message;
   }
 
   #rateOf(unit: Unit, { _tag }: Message): number {
@@ -96,11 +104,12 @@ class Tongue {
     return lie;
   }
 
-  says(message: Message): ReadonlyArray<Message> {
+  says(to: PeerId, message: Message): ReadonlyArray<Message> {
     const unit = this.#traitor.next();
     const rate = this.#rateOf(unit, message);
     this.#hearsay.note(message);
-    const all = [unit.chance("lies", rate) ? this.#inPlaceOf(unit, message) : message];
+    const said = unit.chance("lies", rate) ? this.#inPlaceOf(unit, message) : message;
+    const all = [this.#life?.says(unit, to, said) ?? said];
     if (unit.chance("says more", 40)) {
       const heard = this.#hearsay.message(unit);
       if (heard !== undefined) all.push(unit.chance("in other words", 600) ? this.#lie(unit, heard) : heard);
@@ -123,13 +132,13 @@ export const looseTongue = (): { readonly lie: Lie; readonly mishear: Mishear } 
   const hearsay = new Hearsay();
   let tongue: Tongue | undefined;
   return {
-    lie: (traitor, _to, message) => {
+    lie: (traitor, to, message) => {
       tongue ??= new Tongue(traitor, hearsay);
-      return tongue.says(message);
+      return tongue.says(to, message);
     },
     mishear: (_traitor, _from, message) => {
       hearsay.note(message);
-      return message;
+      return tongue?.hears(message) ?? message;
     },
   };
 };

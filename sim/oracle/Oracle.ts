@@ -63,9 +63,14 @@ export class Oracle {
     return this.#said.keyOf(descriptor);
   }
 
+  /** Notes an incarnation that a member claims to have begun. */
+  announced(slot: number, incarnation: number): void {
+    this.#incarnations.set(slot, (this.#incarnations.get(slot) ?? new Set()).add(incarnation));
+  }
+
   /** Notes a member's new incarnation, and that it now has what is on its disk instead of what it had done before. */
   restored(slot: number, incarnation: number, view: RowView): void {
-    this.#incarnations.set(slot, (this.#incarnations.get(slot) ?? new Set()).add(incarnation));
+    this.announced(slot, incarnation);
     const member = this.#members[slot];
     if (member === undefined) return;
     member.reserved.clear();

@@ -69,6 +69,8 @@ export class Attendance {
 
   /** A member's answer reaches a peer. */
   answered(peer: SimPeer, member: PeerId, ready: Ready): void {
+    // Of a liar that answers in another's name nobody has heard that it is ready.
+    if (ready.peerId !== member) return;
     const question = this.#askerOf(peer)
       .questions.get(member)
       ?.find(({ nonce }) => nonce === ready.nonce);
