@@ -1,5 +1,9 @@
 /** Bugs of members that believe a field of another member's message. */
 import type { PublicKey } from "../../core/base/Digest.ts";
+import { Limits } from "../../core/base/Limits.ts";
+import type { Message } from "../../core/Message.ts";
+import type { PrepareItem } from "../../core/protocol/Message.ts";
+import type { Proposal } from "../../core/protocol/Proposal.ts";
 import { BATCH_TAG } from "../../core/protocol/Statement.ts";
 import { permittingAll } from "../world/TokenKeys.ts";
 import type { Tampering } from "../world/Tampering.ts";
@@ -18,6 +22,56 @@ const anybodySigns = (): Tampering => {
       };
       return { ...cryptography, crypto: { ...crypto, verify } };
     },
+  };
+};
+
+/** No signature under a message of some kind is verified. */
+const believing = (isBelieved: (message: Message) => boolean) => (): Tampering => {
+  let believes = false;
+  return {
+    delivered: (_world, _peer, message) => {
+      believes = isBelieved(message);
+      return message;
+    },
+    cryptography: (cryptography) => {
+      const { crypto } = cryptography;
+      const verify: typeof crypto.verify = (key, tag, codec, value, signature) =>
+        (believes && tag === BATCH_TAG) || crypto.verify(key, tag, codec, value, signature);
+      return { ...cryptography, crypto: { ...crypto, verify } };
+    },
+  };
+};
+
+/** Late proposals are shown to the core with a later deadline, under their own ids, and stored as they were. */
+const withoutDeadlines = (): Tampering => {
+  const originals = new WeakMap<object, Proposal>();
+  return {
+    delivered: ({ realMillis }, peer, message) => {
+      const now = peer.clock.at(realMillis);
+      const later = (item: PrepareItem): PrepareItem => {
+        const { proposal } = item;
+        if (proposal.expiresAt >= now || proposal.proposedAt + Limits.proposalMillis < now) return item;
+        const shown = { ...proposal, expiresAt: now };
+        originals.set(shown, proposal);
+        return { ...item, proposal: shown };
+      };
+      return message._tag === "Prepare" ? { ...message, items: message.items.map(later) } : message;
+    },
+    cryptography: (cryptography) => {
+      const { crypto } = cryptography;
+      const digest: typeof crypto.digest = (tag, codec, value) => {
+        const original = typeof value === "object" && value !== null ? originals.get(value) : undefined;
+        // Both are proposals.
+        return crypto.digest(tag, codec, original === undefined ? value : (original as typeof value));
+      };
+      return { ...cryptography, crypto: { ...crypto, digest } };
+    },
+    written: (_world, _peer, writes) =>
+      writes.map((write) => {
+        if (write.table !== "preparations" || write.op === "remove") return write;
+        const proposal = originals.get(write.row.proposal);
+        return proposal === undefined ? write : { ...write, row: { ...write.row, proposal } };
+      }),
   };
 };
 
@@ -46,7 +100,7 @@ export const credulityBugs: ReadonlyArray<PlantedBug> = [
     name: "anybody-signs",
     changes: "a statement counts as its signer's whichever member has signed it",
     finds: "S2",
-    orFinds: ["S3", "S4", "S21", "L1", "L5"],
+    orFinds: ["S3", "S4", "S21", "S31", "L1", "L5"],
     schedule: "loose-tongue",
     tampering: anybodySigns,
   },
@@ -54,7 +108,7 @@ export const credulityBugs: ReadonlyArray<PlantedBug> = [
     name: "answer-for-another",
     changes: "an outcome for a request that nobody waits for is taken for that of the request that waits longest",
     finds: "S41",
-    orFinds: ["S14", "H1"],
+    orFinds: ["S14", "S30", "H1"],
     schedule: "loose-tongue",
     tampering: () => ({
       delivered: (_world, { state }, message) => {
@@ -77,5 +131,38 @@ export const credulityBugs: ReadonlyArray<PlantedBug> = [
           ? (state?.cluster.membership?.writer ?? from)
           : from,
     }),
+  },
+  {
+    name: "one-answers-for-all",
+    changes: "a member that says that it stores a result is taken for every member that was asked",
+    finds: "S14",
+    orFinds: ["H1"],
+    schedule: "falsifying-writer",
+    tampering: () => ({
+      delivered: (_world, { state }, message) => {
+        if (message._tag !== "StoredAnswer") return message;
+        const storedAt = state?.requests.awaited.get(message.requestId)?.storedAt;
+        if (!(storedAt instanceof Map)) return message;
+        for (const peerId of state?.cluster.membership?.peerIds ?? [])
+          storedAt.set(peerId, { incarnation: message.incarnation, revision: message.revision });
+        return message;
+      },
+    }),
+  },
+  {
+    name: "outcome-unproven",
+    changes: "an entry peer takes the writer's word for the signatures under an outcome",
+    finds: "S14",
+    orFinds: ["S2", "H1"],
+    schedule: "falsifying-writer",
+    tampering: believing((message) => message._tag === "Outcome"),
+  },
+  {
+    name: "any-deadline",
+    changes: "a member signs what is proposed to it after its deadline",
+    finds: "S17",
+    orFinds: ["S30"],
+    schedule: "lying-writer",
+    tampering: withoutDeadlines,
   },
 ];

@@ -86,21 +86,19 @@ const readingNoMoreThan = (most: number, wire: Wire): Wire => ({
 
 export const settlementBugs: ReadonlyArray<PlantedBug> = [
   {
-    name: "one-bad-apple",
-    changes: "a member that is shown a proposal past its deadline refuses all that came with it",
+    name: "one-at-a-time",
+    changes: "a member refuses all proposals of a message but the first",
     finds: "S44",
-    schedule: "batch-mixed-votes",
+    schedule: "swarm",
     tampering: () => ({
-      delivered: ({ realMillis }, peer, message) => {
-        if (message._tag !== "Prepare") return message;
-        const now = peer.clock.at(realMillis);
-        const isBad = ({ proposal }: PrepareItem): boolean => proposal.expiresAt < now;
-        if (!message.items.some(isBad)) return message;
+      delivered: (_world, _peer, message) => {
         const spoiled = (item: PrepareItem): PrepareItem => ({
           ...item,
-          evidence: { ...item.evidence, requestId: `${item.evidence.requestId}, spoiled` },
+          evidence: { ...item.evidence, requestId: "" },
         });
-        return { ...message, items: message.items.map((item) => (isBad(item) ? item : spoiled(item))) };
+        return message._tag === "Prepare"
+          ? { ...message, items: message.items.map((item, index) => (index === 0 ? item : spoiled(item))) }
+          : message;
       },
     }),
   },

@@ -60,6 +60,12 @@ export type RowHooks = {
   readonly [T in TableName]?: (peer: Watched, write: WriteTo<T>, writes: ReadonlyArray<Write>) => void;
 };
 
+/** What a peer did in one event: transactions, and messages that it said at once. */
+export interface Done {
+  readonly transactions: number;
+  readonly said: number;
+}
+
 export interface Checker {
   readonly id: string;
   /** A process of this peer came up and read its store. */
@@ -85,8 +91,8 @@ export interface Checker {
   readonly redelivered?: (peer: Watched, message: Message, transactions: number) => void;
   /** A message is about to be handled by a peer. */
   readonly delivered?: (peer: Watched, message: Message) => void;
-  /** An idle peer has handled a message: its state before, and in how many transactions. */
-  readonly handled?: (peer: Watched, from: PeerId, message: Message, before: PeerState, transactions: number) => void;
+  /** An idle peer has handled a message: its state before, and what it did. */
+  readonly handled?: (peer: Watched, from: PeerId, message: Message, before: PeerState, done: Done) => void;
   /** An operator does something to a peer, or has been answered. */
   readonly operated?: (peer: Watched, act: OperatorAct, isAnswered: boolean) => void;
   readonly read?: (peer: Watched, read: ReadSeen) => void;

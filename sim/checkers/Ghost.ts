@@ -207,10 +207,8 @@ export class Ghost {
 
   /** Takes note of a transaction that has become durable. */
   flushed(peer: Watched, writes: ReadonlyArray<Write>): void {
-    for (const write of writes) {
-      this.stored.note(peer.slot, write);
-      this.#note(peer, write);
-    }
+    this.stored.note(peer.slot, writes);
+    for (const write of writes) this.#note(peer, write);
   }
 
   /**

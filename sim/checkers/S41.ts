@@ -62,17 +62,21 @@ const isWaiting = ({ requests: { queue, entering } }: PeerState): boolean => que
 
 export const S41 = (): Checker => ({
   id: "S41",
-  handled: ({ slot, honest, state }, from, message, before, transactions) => {
+  handled: ({ slot, honest, state }, from, message, before, { transactions, said }) => {
     const self = before.cluster.peer?.peerId;
     if (!honest || self === undefined || isWaiting(before)) return;
     const fault = faultOf(before, self, from, message);
     if (fault === undefined) return;
     const changed = slices.find((slice) => state?.[slice] !== before[slice]);
-    if (transactions === 0 && changed === undefined) return;
+    if (transactions === 0 && said === 0 && changed === undefined) return;
     throw new Violation(
       "S41",
       `peer ${slot} had to refuse a ${message._tag} of peer ${from}: ${fault}`,
-      transactions > 0 ? `it wrote ${transactions} transaction(s)` : `it changed its ${changed}`,
+      transactions > 0
+        ? `it wrote ${transactions} transaction(s)`
+        : changed === undefined
+          ? `it said ${said} message(s)`
+          : `it changed its ${changed}`,
     );
   },
 });

@@ -10,6 +10,9 @@ import { type Ghost, maskOf } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
 import { Violation } from "../base/Violation.ts";
 
+/** Of the service. */
+const PREPARATIONS = 256;
+
 export const S44 = (ghost: Ghost, oracle: Oracle): Checker => {
   /** Proposals that their writer has given up, or wants to be ended. */
   const abandoned = new Set<Digest>();
@@ -39,7 +42,11 @@ export const S44 = (ghost: Ghost, oracle: Oracle): Checker => {
   };
   const assertDeserved = (peer: Watched, proposal: Proposal, refusal: SignedStatement): void => {
     const fault =
-      unasked(peer.slot, proposal, refusal) ?? oracle.undeserved(peer.slot, proposal, refusal, peer.misjudgesTokens);
+      unasked(peer.slot, proposal, refusal) ??
+      oracle.undeserved(peer.slot, proposal, refusal, {
+        misjudgesTokens: peer.misjudgesTokens,
+        preparations: ghost.capacities.preparations ?? PREPARATIONS,
+      });
     if (fault === undefined) return;
     const { detail, proposalId } = refusal.statement;
     throw new Violation("S44", `peer ${peer.slot} refused proposal ${proposalId} (${detail})`, fault);

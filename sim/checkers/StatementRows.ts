@@ -47,8 +47,12 @@ export class StatementRows {
   /** By slot: what it knows the outcome of. */
   readonly #ended = new Map<number, Set<Digest>>();
 
-  /** A row change of a peer has become durable. */
-  note(slot: number, write: Write): void {
+  /** A transaction of a peer has become durable. */
+  note(slot: number, writes: ReadonlyArray<Write>): void {
+    for (const write of writes) this.#note(slot, write);
+  }
+
+  #note(slot: number, write: Write): void {
     for (const signed of spokenIn(write)) {
       if (!isSigned(signed) || signed.header.peerId !== slot) continue;
       const batch = this.#stored.get(signed.signature) ?? new Map<number, SignedStatement>();

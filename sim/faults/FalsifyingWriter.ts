@@ -4,6 +4,8 @@
  */
 import { absurd } from "effect";
 import type { Product } from "../models/Product.ts";
+import type { Certificate } from "../../core/protocol/Certificate.ts";
+import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Outcome } from "../../core/protocol/Message.ts";
 import { callersOf } from "../../core/protocol/Answers.ts";
@@ -111,6 +113,17 @@ export const falsifyingWriter = (): Lie => {
   };
 };
 
+/** A certificate with one member's acknowledgement, and those of all others in the liar's own hand. */
+const acknowledged = (traitor: Traitor, certificate: Certificate, ack: SignedStatement): Outcome => ({
+  _tag: "Confirmed",
+  certificate,
+  acks: certificate.receipts.map(({ header: { peerId } }) =>
+    peerId === ack.header.peerId
+      ? ack
+      : { ...ack, ...traitor.signHeader({ header: { ...ack.header, peerId }, signature: ack.signature }) },
+  ),
+});
+
 /** Answers requests that have just come, and those whose change only their own peer has applied. */
 export const hastyAnswers = (): Mishear => (traitor, from: PeerId, message: Message) => {
   const say = (requestId: string, outcome: Outcome): void => {
@@ -123,14 +136,19 @@ export const hastyAnswers = (): Mishear => (traitor, from: PeerId, message: Mess
       say(message.forward.requestId, unit.chance("no", 500) ? refusal(unit, false) : { _tag: "Existing", ref: NOBODY });
   }
   if (message._tag === "CommitAcks")
-    for (const { statement } of message.statements) {
+    for (const ack of message.statements) {
+      const { statement } = ack;
       const round = traitor.peer.state?.undecided.rounds.get(statement.proposalId);
       const unit = traitor.next();
       if (round?.certificate === undefined || !unit.chance("answers before all have it", 600)) continue;
       const { ref } = traitor.world.product.changeOf(round.certificate.proposal);
       for (const { entryPeer, requestId } of callersOf(round))
-        if (entryPeer === from)
-          say(requestId, unit.chance("yes", 700) ? { _tag: "Existing", ref } : refusal(unit, false));
+        if (entryPeer === from) {
+          const isYes = unit.chance("yes", 700);
+          const isSigned = isYes && unit.chance("with signatures of its own", 400);
+          const yes = isSigned ? acknowledged(traitor, round.certificate, ack) : ({ _tag: "Existing", ref } as const);
+          say(requestId, isYes ? yes : refusal(unit, false));
+        }
     }
   return message;
 };

@@ -46,6 +46,7 @@ const falsehoods: readonly [Falsify, ...ReadonlyArray<Falsify>] = [
   saying(({ kind }) => ({ kind: kind === "METADATA" ? "REGISTER" : "METADATA" })),
   doing(9),
   saying(({ effects }) => ({ effects: effects.subarray(0, -1) })),
+  saying(({ proposedAt }) => ({ expiresAt: proposedAt })),
 ];
 
 const falsified = (product: Product, unit: Unit, proposal: Proposal): Proposal => {

@@ -17,6 +17,14 @@ export interface Having {
   readonly reserved: number;
 }
 
+/** What is known of the member itself. */
+export interface Refuser {
+  /** It may take good tokens for bad ones. */
+  readonly misjudgesTokens: boolean;
+  /** How many preparations it may have. */
+  readonly preparations: number;
+}
+
 /** Checks about the state of the member, the world or a message, by what neither requests nor rows tell. */
 const unjudged: ReadonlySet<string> = new Set([
   "VERSION_NOT_SPOKEN",
@@ -47,17 +55,13 @@ const tokenReason = (said: Said, { actor }: Proposal, signedAt: number, misjudge
   return signedAt >= claims.expiresAt || issuedAt > signedAt + Limits.tokenSkewMillis;
 };
 
-/**
- * Why a refusal was not deserved, or undefined.
- *
- * @param misjudges whether its signer may take good tokens for bad ones
- */
+/** Why a refusal was not deserved, or undefined. */
 export const undeserved = (
   said: Said,
   proposal: Proposal,
   { header: { signedAt }, statement: { detail, proposalId } }: SignedStatement,
   having: Having,
-  misjudges: boolean,
+  { misjudgesTokens, preparations }: Refuser,
 ): string | undefined => {
   if (unjudged.has(detail)) return undefined;
   if (neverHonest.has(detail)) return "its writer and its entry peer are honest";
@@ -71,13 +75,13 @@ export const undeserved = (
     case "EXPIRED":
       return signedAt > expiresAt ? undefined : `it was refused at ${signedAt}, and lasts until ${expiresAt}`;
     case "UNAUTHENTICATED":
-      return tokenReason(said, proposal, signedAt, misjudges) ? undefined : "its token was good";
+      return tokenReason(said, proposal, signedAt, misjudgesTokens) ? undefined : "its token was good";
     case "ACCESS_DENIED":
       return said.tokenOf(proposal.actor.jti)?.kind === "good" ? "its token permits it" : undefined;
     case "LOCKED":
       return isExcluded ? undefined : "nothing that this member had prepared excludes it";
     case "PREPARATION_CAPACITY":
-      return reserved >= Limits.preparations ? undefined : `this member had prepared ${reserved}`;
+      return reserved >= preparations ? undefined : `this member had prepared ${reserved}`;
     default:
       return fault === undefined ? "by its rows this member could sign it" : undefined;
   }

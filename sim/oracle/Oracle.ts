@@ -14,7 +14,7 @@ import { production } from "../models/Models.ts";
 import type { NaiveRegistry } from "../models/NaiveRegistry.ts";
 import type { Product, RegistryMaker } from "../models/Product.ts";
 import type { Said } from "../requests/Said.ts";
-import { undeserved } from "./Deserved.ts";
+import { type Refuser, undeserved } from "./Deserved.ts";
 
 /** What one member has durably done, as far as it bears on its next receipt; naive registries know the rest. */
 interface Member {
@@ -137,7 +137,7 @@ export class Oracle {
   }
 
   /** Why a refusal of a member, made durable just now, was not deserved where all others are honest; or undefined. */
-  undeserved(slot: number, proposal: Proposal, refusal: SignedStatement, misjudges: boolean): string | undefined {
+  undeserved(slot: number, proposal: Proposal, refusal: SignedStatement, refuser: Refuser): string | undefined {
     const member = this.#members[slot];
     if (member === undefined) return undefined;
     const registry = this.#registryOf(proposal.kind);
@@ -150,7 +150,7 @@ export class Oracle {
       ),
       reserved: member.reserved.size,
     };
-    return undeserved(this.#said, proposal, refusal, having, misjudges);
+    return undeserved(this.#said, proposal, refusal, having, refuser);
   }
 
   #note(member: Member, write: Write): void {

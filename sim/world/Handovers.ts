@@ -72,12 +72,13 @@ export class Handovers {
     const event = delivery(tampering.sender?.(peer, from, message) ?? from, handled, actors, versions);
     for (const hook of this.#delivered) hook(peer, message);
     if (message._tag === "Ready") this.attendance.answered(peer, from, message);
-    const { process, transactions } = peer;
+    const { process, transactions, said } = peer;
     const hindrances = isTwice ? peer.hindrances : 0;
     const before = peer.isIdle ? peer.state : undefined;
     peer.dispatch(event);
     if (before !== undefined && peer.process === process)
-      for (const hook of this.#handled) hook(peer, from, message, before, peer.transactions - transactions);
+      for (const hook of this.#handled)
+        hook(peer, from, message, before, { transactions: peer.transactions - transactions, said: peer.said - said });
     if (isTwice)
       this.#again.set(peer.slot, { process, hindrances, taken: peer.taken, run: () => peer.dispatch(event), message });
     settle(peer);

@@ -117,6 +117,8 @@ export class SimPeer implements Watched {
   harm: string | undefined;
   process = 0;
   transactions = 0;
+  /** Messages that its drivers have said. */
+  said = 0;
   /** Events that its processes were given. */
   taken = 0;
   readonly #surroundings: Surroundings;
@@ -212,7 +214,10 @@ export class SimPeer implements Watched {
       ceremony: cryptography.ceremony,
       settings: this.wasFounded ? { ...this.settings, bootstrapSecret: undefined } : this.settings,
       judgesTokens: () => judgesTokens(this),
-      send: (to, message) => this.#surroundings.send(this, to, message),
+      send: (to, message) => {
+        this.said += 1;
+        this.#surroundings.send(this, to, message);
+      },
       reply: (requestId, answer) => this.#surroundings.reply(this, requestId, answer),
       setTimer: (timer, afterMillis) => {
         if (alive()) this.#surroundings.setTimer(this, timer, afterMillis);
