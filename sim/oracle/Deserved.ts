@@ -2,10 +2,12 @@
  * Whether a refusal had a reason: what a member may have against a proposal of an honest writer, by what callers sent,
  * what the token said, and what the member had. The opposite of {@link Oracle}, which says what it must have.
  */
-import { Limits } from "../../core/base/Limits.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Said } from "../requests/Said.ts";
+
+/** By how much clocks of issuers and members may differ. */
+const TOKEN_SKEW_MILLIS = 15_000;
 
 /** What a member had when it refused. */
 export interface Having {
@@ -52,7 +54,7 @@ const tokenReason = (said: Said, { actor }: Proposal, signedAt: number, misjudge
   const { claims, kind } = token;
   if (kind === "forged" || kind === "foreign") return true;
   const issuedAt = claims.issuedAt ?? signedAt;
-  return signedAt >= claims.expiresAt || issuedAt > signedAt + Limits.tokenSkewMillis;
+  return signedAt >= claims.expiresAt || issuedAt > signedAt + TOKEN_SKEW_MILLIS;
 };
 
 /** Why a refusal was not deserved, or undefined. */
