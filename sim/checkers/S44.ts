@@ -18,28 +18,21 @@ export const S44 = (ghost: Ghost, oracle: Oracle): Checker => {
   const abandoned = new Set<Digest>();
   /** By slot and request: what a peer told its callers was not done. */
   const denied = new Set<string>();
-  /** Why a member was not asked to refuse, where the reason would be somebody else's word. */
-  const unasked = (slot: number, proposal: Proposal, { statement }: SignedStatement): string | undefined => {
-    const { detail, proposalId } = statement;
-    switch (detail) {
-      case "ABANDONED":
-        return abandoned.has(proposalId) ? undefined : "its writer has not given it up";
-      case "REFUSED_BY_ANOTHER": {
-        // What a liar has voted, and in which incarnation, only those know to whom it said it.
-        if (ghost.lying !== 0) return undefined;
-        const voters = ghost.proposals.get(proposalId)?.endVotes.keys() ?? [];
-        return [...voters].some((voter) => voter !== slot) ? undefined : "nobody else has refused it";
-      }
-      case "RECOVERING":
-        return (ghost.restored & maskOf(slot)) !== 0 ? undefined : "this member was never restored";
-      case "WRONG_INCARNATION":
-        return (ghost.restored | ghost.lying) !== 0 ? undefined : "nobody was ever restored";
-      case "DENIED":
-        return denied.has(`${slot} ${proposal.requestId}`) ? undefined : "its caller was told nothing of the kind";
-      default:
-        return undefined;
-    }
-  };
+  const isRefusedBeside = (slot: number, id: Digest): boolean =>
+    [...(ghost.proposals.get(id)?.endVotes.keys() ?? [])].some((voter) => voter !== slot);
+  /** By check whose reason is somebody else's word: whether anybody has said so. */
+  const words: ReadonlyMap<string, (slot: number, proposal: Proposal, id: Digest) => boolean> = new Map([
+    ["ABANDONED", (_slot, _proposal, id) => abandoned.has(id)],
+    // What a liar has voted, and in which incarnation, only those know to whom it said it.
+    ["REFUSED_BY_ANOTHER", (slot, _proposal, id) => ghost.lying !== 0 || isRefusedBeside(slot, id)],
+    ["WRONG_INCARNATION", () => (ghost.restored | ghost.lying) !== 0],
+    ["RECOVERING", (slot) => (ghost.restored & maskOf(slot)) !== 0],
+    ["DENIED", (slot, proposal) => denied.has(`${slot} ${proposal.requestId}`)],
+  ]);
+  const unasked = (slot: number, proposal: Proposal, { statement }: SignedStatement): string | undefined =>
+    words.get(statement.detail)?.(slot, proposal, statement.proposalId) === false
+      ? "nobody has given it that reason"
+      : undefined;
   const assertDeserved = (peer: Watched, proposal: Proposal, refusal: SignedStatement): void => {
     const fault =
       unasked(peer.slot, proposal, refusal) ??

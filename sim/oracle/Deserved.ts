@@ -57,34 +57,67 @@ const tokenReason = (said: Said, { actor }: Proposal, signedAt: number, misjudge
   return signedAt >= claims.expiresAt || issuedAt > signedAt + TOKEN_SKEW_MILLIS;
 };
 
+/** A refusal and all that it is judged by. */
+interface Case {
+  readonly said: Said;
+  readonly proposal: Proposal;
+  readonly signed: SignedStatement;
+  readonly having: Having;
+  readonly refuser: Refuser;
+}
+
+/** By check: why its refusal was not deserved, or undefined. */
+const reasons: ReadonlyMap<string, (refused: Case) => string | undefined> = new Map([
+  [
+    "SLOT_TAKEN",
+    ({ proposal, signed, having: { bound } }) =>
+      bound !== undefined && bound !== signed.statement.proposalId
+        ? undefined
+        : `slot ${proposal.seq} was bound to nothing else`,
+  ],
+  [
+    "CLOCK_SKEW",
+    ({ proposal: { proposedAt }, signed }) =>
+      proposedAt > signed.header.signedAt
+        ? undefined
+        : `it was proposed at ${proposedAt}, before ${signed.header.signedAt}`,
+  ],
+  [
+    "EXPIRED",
+    ({ proposal: { expiresAt }, signed }) =>
+      signed.header.signedAt > expiresAt
+        ? undefined
+        : `it was refused at ${signed.header.signedAt}, and lasts until ${expiresAt}`,
+  ],
+  [
+    "UNAUTHENTICATED",
+    ({ said, proposal, signed, refuser }) =>
+      tokenReason(said, proposal, signed.header.signedAt, refuser.misjudgesTokens) ? undefined : "its token was good",
+  ],
+  [
+    "ACCESS_DENIED",
+    ({ said, proposal }) => (said.tokenOf(proposal.actor.jti)?.kind === "good" ? "its token permits it" : undefined),
+  ],
+  ["LOCKED", ({ having }) => (having.isExcluded ? undefined : "nothing that this member had prepared excludes it")],
+  [
+    "PREPARATION_CAPACITY",
+    ({ having: { reserved }, refuser }) =>
+      reserved >= refuser.preparations ? undefined : `this member had prepared ${reserved}`,
+  ],
+]);
+
 /** Why a refusal was not deserved, or undefined. */
 export const undeserved = (
   said: Said,
   proposal: Proposal,
-  { header: { signedAt }, statement: { detail, proposalId } }: SignedStatement,
+  signed: SignedStatement,
   having: Having,
-  { misjudgesTokens, preparations }: Refuser,
+  refuser: Refuser,
 ): string | undefined => {
+  const { detail } = signed.statement;
   if (unjudged.has(detail)) return undefined;
   if (neverHonest.has(detail)) return "its writer and its entry peer are honest";
-  const { proposedAt, expiresAt } = proposal;
-  const { fault, bound, isExcluded, reserved } = having;
-  switch (detail) {
-    case "SLOT_TAKEN":
-      return bound !== undefined && bound !== proposalId ? undefined : `slot ${proposal.seq} was bound to nothing else`;
-    case "CLOCK_SKEW":
-      return proposedAt > signedAt ? undefined : `it was proposed at ${proposedAt}, before ${signedAt}`;
-    case "EXPIRED":
-      return signedAt > expiresAt ? undefined : `it was refused at ${signedAt}, and lasts until ${expiresAt}`;
-    case "UNAUTHENTICATED":
-      return tokenReason(said, proposal, signedAt, misjudgesTokens) ? undefined : "its token was good";
-    case "ACCESS_DENIED":
-      return said.tokenOf(proposal.actor.jti)?.kind === "good" ? "its token permits it" : undefined;
-    case "LOCKED":
-      return isExcluded ? undefined : "nothing that this member had prepared excludes it";
-    case "PREPARATION_CAPACITY":
-      return reserved >= preparations ? undefined : `this member had prepared ${reserved}`;
-    default:
-      return fault === undefined ? "by its rows this member could sign it" : undefined;
-  }
+  const reason = reasons.get(detail);
+  if (reason !== undefined) return reason({ said, proposal, signed, having, refuser });
+  return having.fault === undefined ? "by its rows this member could sign it" : undefined;
 };
