@@ -17,6 +17,9 @@ const MOST_MORE = 20_000;
 const KILLED = "killed";
 const NOT_LOADED = "not loaded";
 
+/** The number of no mutant: then every seed is run, whatever it breaks. */
+const NO_MUTANT = -1;
+
 /** What became of a mutant. */
 export interface Judged {
   readonly mutant: Mutant;
@@ -57,7 +60,8 @@ const runTasks = (program: string, mutant: number, tasks: ReadonlyArray<Task>): 
     child.on("error", reject);
     child.on("exit", () => {
       const isKilled = guard.end();
-      const isDone = ran.length === tasks.length || ran.at(-1)?.broke !== undefined;
+      const isFound = mutant !== NO_MUTANT && ran.at(-1)?.broke !== undefined;
+      const isDone = ran.length === tasks.length || isFound;
       const lost = isKilled ? KILLED : PROCESS_LOST;
       resolve({ loaded: loaded ?? [], ran, end: loaded === undefined ? NOT_LOADED : isDone ? undefined : lost });
     });
@@ -66,18 +70,22 @@ const runTasks = (program: string, mutant: number, tasks: ReadonlyArray<Task>): 
 /** What the seeds are without any mutant. */
 export interface Baseline {
   readonly runs: ReadonlyArray<Ran>;
+  /** Seeds that break something anyway, and can judge nothing. */
+  readonly broken: ReadonlyArray<Ran>;
   /** Mutants that make a difference while the program is loaded, and so in every seed. */
   readonly always: ReadonlySet<number>;
 }
 
-/** Runs each seed without a mutant. A seed that breaks something, or a process that ends, is told as a reason. */
+/** Runs each seed without a mutant. A process that ends is told as a reason. */
 export const runBaseline = async (program: string, seeds: number): Promise<Baseline | string> => {
   const tasks = Array.from({ length: seeds }, (_, index) => ({ seed: index + 1, mostEvents: Number.MAX_SAFE_INTEGER }));
-  const { loaded, ran, end } = await runTasks(program, -1, tasks);
-  const broken = ran.find(({ broke }) => broke !== undefined);
-  if (broken !== undefined) return `seed ${broken.seed} breaks ${broken.broke} without any mutant`;
+  const { loaded, ran, end } = await runTasks(program, NO_MUTANT, tasks);
   if (end !== undefined) return `without any mutant the process ended after ${ran.length} seeds: ${end}`;
-  return { runs: ran, always: new Set(loaded) };
+  return {
+    runs: ran.filter(({ broke }) => broke === undefined),
+    broken: ran.filter(({ broke }) => broke !== undefined),
+    always: new Set(loaded),
+  };
 };
 
 const judge = async (program: string, { runs, always }: Baseline, mutant: Mutant, number: number): Promise<Judged> => {

@@ -5,7 +5,7 @@ import { backendOf } from "../../sim/bin/NativeBackend.ts";
 import type { Observed } from "../../sim/world/Observer.ts";
 import { silent } from "../../sim/world/Silent.ts";
 import { ENDLESS, type Ran, type Task, type Word } from "./Tasks.ts";
-import { takeReached } from "./Switch.ts";
+import { isRecording, takeReached } from "./Switch.ts";
 
 class TooLong extends Interruption {
   override readonly name = "TooLong";
@@ -37,7 +37,8 @@ process.once("message", (tasks: ReadonlyArray<Task>) => {
   for (const task of tasks) {
     const ran = { ...run(task), reached: takeReached() };
     say({ ran });
-    if (ran.broke !== undefined) break;
+    // Without a mutant nothing is looked for, and every seed is wanted.
+    if (ran.broke !== undefined && !isRecording) break;
   }
   process.disconnect();
 });

@@ -29,8 +29,9 @@ test is asked. A process that computes a minute for one seed is killed: that is 
 without end. A trace that differs is nothing. Code that no seed executes counts as not
 noticed, and so do equivalent mutants. A mutant with which the program cannot even be
 loaded is listed and not counted. Nothing is kept.
+A seed that breaks something without any mutant is left out and named.
 
-Ends with 0 when the share is reached, 1 when it is not, 2 on wrong usage.
+Ends with 0 when the share is reached, 1 when it is not or a seed was left out, 2 on wrong usage.
 `;
 
 const options = {
@@ -78,15 +79,19 @@ const main: Script<typeof options>["main"] = async (values) => {
       tell(`${baseline}: mutants cannot be judged by these seeds`);
       return 1;
     }
+    const broken = baseline.broken.map(
+      ({ seed, broke }) => `seed ${seed} breaks ${broke} without any mutant: left out`,
+    );
+    for (const line of broken) tell(line);
     const judged = await judgeAll(program, baseline, mutants, jobs, ({ mutant, reaching, noticed }, done) =>
       tell(
         `${done}/${mutants.length} ${mutant.id} ${noticed === undefined ? `not noticed by ${reaching} seeds` : `${noticed.by} in seed ${noticed.seed}`}`,
       ),
     );
     const score = scoreOf(judged);
-    if (values.json === true) printLine(JSON.stringify({ seeds, sample, score, mutants: judged }));
-    else for (const line of pageLines(judged, seeds)) printLine(line);
-    return percentOf(score) >= least ? 0 : 1;
+    if (values.json === true) printLine(JSON.stringify({ seeds, sample, broken, score, mutants: judged }));
+    else for (const line of [...pageLines(judged, seeds), ...broken]) printLine(line);
+    return percentOf(score) >= least && broken.length === 0 ? 0 : 1;
   } finally {
     remove();
   }

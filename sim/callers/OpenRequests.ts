@@ -67,6 +67,7 @@ export class OpenRequests {
     if (isFinish(asked)) {
       this.#finishClaims.asked(asked);
       this.#offeredOptions.asked(asked);
+      this.#refusedFinishes.asked({ registrationId: asked.registrationId, sub: token.claims.sub });
     }
     world.after(PATIENCE_MICROS, () => this.#close(requestId, "silence"));
     if (!world.service.request(peer, requestId, asked, token.text)) this.#close(requestId, "unreachable");
@@ -82,6 +83,9 @@ export class OpenRequests {
         this.#world.product.modelOf(open.asked).assertMeant(requestId, open.asked, open.token.kind, answer);
       assertValidity(requestId, open.asked, answer);
       this.#offered(requestId, open, answer);
+      const { asked, token } = open;
+      if (isFinish(asked))
+        this.#refusedFinishes.succeeded({ registrationId: asked.registrationId, sub: token.claims.sub });
       this.#succeeded(open.asked, answer);
     } else this.#refused(requestId, open, answer);
     this.#met(open, answer);
@@ -113,7 +117,10 @@ export class OpenRequests {
     assertValidity(requestId, asked, answer);
     if (answer._tag === "Rejected") {
       clocks.assertNamed(requestId, answer.rejection.members);
-      if (isFinish(asked)) this.#finishClaims.refused(requestId, asked, answer.rejection.code);
+      const { code } = answer.rejection;
+      if (isFinish(asked)) this.#finishClaims.refused(requestId, asked, code);
+      if (isFinish(asked) && code === "TOO_MANY_ATTEMPTS")
+        this.#refusedFinishes.tooMany(requestId, { registrationId: asked.registrationId, sub: token.claims.sub });
     }
     const writer = this.#world.peer(writerSlot);
     if (isCrowdable(plan.capacities)) assertFair(peer, requestId, answer, (each) => this.#holderOf(each));

@@ -1,6 +1,12 @@
-/** Responses that a peer verifies only to refuse them: a bounded number for a session and for an actor (S10). */
+/**
+ * Responses that a peer verifies only to refuse them: a bounded number for a session and for an actor (S10), and not
+ * fewer (S30).
+ */
 import type { Capacities } from "../../core/base/Capacities.ts";
 import { Violation } from "../base/Violation.ts";
+
+/** Whose response it is: that of a session, under a token of a subject. */
+type Sender = Pick<RefusedFinish, "registrationId" | "sub">;
 
 /** A response that was refused, the peer it came to, and who sent it. */
 export interface RefusedFinish {
@@ -30,10 +36,39 @@ export class RefusedFinishes {
   /** How many names each process has counted for. */
   readonly #names = new Map<string, number>();
   readonly #most: typeof OF_SERVICE;
+  /** By session and by subject: responses sent, to whomever, that were no success. */
+  readonly #sent = new Map<string, number>();
 
   /** @param capacities those that are not the service's */
   constructor(capacities: Partial<Capacities>) {
     this.#most = { ...OF_SERVICE, ...capacities };
+  }
+
+  #count({ registrationId, sub }: Sender, by: number): void {
+    for (const name of [registrationId, sub]) this.#sent.set(name, (this.#sent.get(name) ?? 0) + by);
+  }
+
+  /** A response is sent. */
+  asked(sender: Sender): void {
+    this.#count(sender, 1);
+  }
+
+  /** It was a success. */
+  succeeded(sender: Sender): void {
+    this.#count(sender, -1);
+  }
+
+  /** Throws {@link Violation} where a response is one too many before as many were sent as may be refused. */
+  tooMany(requestId: string, { registrationId, sub }: Sender): void {
+    const ofSession = (this.#sent.get(registrationId) ?? 0) - 1;
+    const ofSubject = (this.#sent.get(sub) ?? 0) - 1;
+    const { refusedFinishes, refusedFinishesOfActor } = this.#most;
+    if (ofSession >= refusedFinishes || ofSubject >= refusedFinishesOfActor) return;
+    throw new Violation(
+      "S30",
+      `${ofSession} other responses of session ${registrationId} and ${ofSubject} of subject ${sub} were no success`,
+      `request ${requestId} was one too many, of ${refusedFinishes} and ${refusedFinishesOfActor}`,
+    );
   }
 
   /** Throws {@link Violation} where a peer has refused more than it should have looked at. */

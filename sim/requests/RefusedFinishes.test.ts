@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { RefusedFinishes } from "./RefusedFinishes.ts";
+
+const sender = { registrationId: "session 1", sub: "alice" };
+const capacities = { refusedFinishes: 2, refusedFinishesOfActor: 3 };
+
+it("finds a response one too many before as many were refused as may be", () => {
+  const finishes = new RefusedFinishes(capacities);
+  finishes.asked(sender);
+  finishes.asked(sender);
+  expect(() => finishes.tooMany("r", sender)).toThrow("1 other responses of session session 1");
+  finishes.asked(sender);
+  finishes.tooMany("r", sender);
+  finishes.succeeded(sender);
+  expect(() => finishes.tooMany("r", sender)).toThrow("S30");
+});
+
+it("counts those of a subject over all sessions", () => {
+  const finishes = new RefusedFinishes(capacities);
+  for (const registrationId of ["1", "2", "3"]) finishes.asked({ ...sender, registrationId });
+  expect(() => finishes.tooMany("r", { ...sender, registrationId: "3" })).toThrow("2 of subject alice");
+  finishes.asked({ ...sender, registrationId: "4" });
+  finishes.tooMany("r", { ...sender, registrationId: "4" });
+});
