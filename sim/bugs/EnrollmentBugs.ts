@@ -88,7 +88,7 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     name: "room-for-everybody",
     changes: "the writer takes every session for a completed one",
     finds: "S10",
-    schedule: "session-capacity-edge",
+    schedule: "few-sessions",
     peers: 1,
     tampering: () => ({
       stepped: (_world, _peer, state) => {
@@ -103,8 +103,7 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     name: "failures-forgotten",
     changes: "the writer does not count what failed attempts have left at members",
     finds: "S10",
-    schedule: "session-storm",
-    steps: 8_000,
+    schedule: "few-sessions",
     tampering: () => ({
       stepped: (_world, _peer, state) => {
         const { givenUp } = enrollmentIn(state);
@@ -116,7 +115,7 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     name: "refusals-forgotten",
     changes: "a peer does not count how many responses it has refused",
     finds: "S10",
-    schedule: "hostile-holder",
+    schedule: "few-refused-finishes",
     tampering: () => ({
       stepped: (_world, _peer, state) => {
         const { refusedFinishes } = enrollmentIn(state);

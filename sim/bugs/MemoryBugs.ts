@@ -177,9 +177,8 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
     name: "never-overdue",
     changes: "members go on preparing, however much of what they have applied waits for acknowledgements",
     finds: "S10",
-    schedule: "unacknowledged-4096",
+    schedule: "few-unacknowledged",
     peers: 2,
-    steps: 24_000,
     tampering: () => ({ stepped: forgetOwed }),
   },
   {
@@ -208,8 +207,7 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
     changes:
       "a writer takes a duplicate of what it refused and has forgotten for a new request, as entry peers have, too",
     finds: "S14",
-    schedule: "copy-after-storm",
-    steps: 16_000,
+    schedule: "few-refusals-remembered",
     tampering: forgetForgotten,
   },
   {

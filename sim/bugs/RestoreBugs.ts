@@ -263,8 +263,7 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     finds: "L5",
     // Where the run ends in the middle of a restore, this one is read before everything is healed.
     orFinds: ["L11"],
-    schedule: "restore-of-many",
-    steps: 3_000,
+    schedule: "small-pages",
     tampering: () => ({
       said: (_peer, message) => (message._tag === "SnapshotOffer" ? { ...message, upTo: undefined } : message),
     }),

@@ -70,8 +70,8 @@ const inventedAcks = (world: TamperedWorld, peer: SimPeer, proposal: Proposal): 
   });
 };
 
-/** Statements of others in one settlement answer; an answer about a full batch has 128 with three members. */
-const MOST_READ = 80;
+/** Statements of others in one settlement answer; an answer about two proposals may have more. */
+const MOST_READ = 4;
 
 /** Treats a settlement answer with more statements as unreadable. */
 const readingNoMoreThan = (most: number, wire: Wire): Wire => ({
@@ -154,10 +154,9 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
   },
   {
     name: "unread-answers",
-    changes: "whoever is asked about a full batch answers with more statements than the one who asked can read",
+    changes: "whoever is asked about several proposals answers with more statements than the one who asked can read",
     finds: "L1",
-    schedule: "expiry-storm-256",
-    steps: 8_000,
+    schedule: "few-in-a-message",
     tampering: () => ({
       cryptography: (honest) => ({ ...honest, wire: readingNoMoreThan(MOST_READ, honest.wire) }),
     }),

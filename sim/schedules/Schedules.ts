@@ -7,6 +7,7 @@ import { processSchedules } from "./ProcessSchedules.ts";
 import { restoreSchedules } from "./RestoreSchedules.ts";
 import { rivalSchedules } from "./RivalSchedules.ts";
 import type { Family, Schedule } from "./Schedule.ts";
+import { scarcitySchedules } from "./ScarcitySchedules.ts";
 import { swarm } from "./Swarm.ts";
 import { traitorSchedules } from "./TraitorSchedules.ts";
 
@@ -21,6 +22,7 @@ const schedules = {
   ...enrollmentSchedules,
   ...restoreSchedules,
   ...traitorSchedules,
+  ...scarcitySchedules,
 } satisfies Family;
 
 export type ScheduleName = keyof typeof schedules;

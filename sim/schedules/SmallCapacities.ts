@@ -42,6 +42,18 @@ const ranges: Readonly<Record<keyof Capacities, Stretch>> = {
 
 const names = Object.keys(ranges) as ReadonlyArray<keyof Capacities>;
 
+/** Each of these, small in every run. */
+export const smallOnes = (
+  choices: Choices,
+  ...wanted: ReadonlyArray<Exclude<keyof Capacities, "slotWindow">>
+): Partial<Capacities> =>
+  Object.fromEntries(
+    wanted.map((name) => {
+      const [least, most] = ranges[name];
+      return [name, choices.plan(`small ${name}`).between("value", most, least, most)];
+    }),
+  );
+
 type Drawn = { -readonly [K in keyof Capacities]?: Capacities[K] };
 
 /** In one run of three some are small, those that are not the service's. */

@@ -13,9 +13,12 @@ import { Violation } from "../base/Violation.ts";
 /** Places at a peer, few enough that callers take all of them. */
 const FEW_PLACES = 64;
 
-/** Whether this is checked in a world whose peers have these capacities. */
-export const isCrowdable = ({ queuedCommands }: Partial<Capacities>): boolean =>
-  queuedCommands !== undefined && queuedCommands <= FEW_PLACES;
+/**
+ * Whether this is checked in a world whose peers have these capacities. A slow line has less room, though never less
+ * than for a round: it may be too long for one more even if nobody in it held more than the newcomer.
+ */
+export const isCrowdable = ({ queuedCommands, proposalsPerMessage = FEW_PLACES }: Partial<Capacities>): boolean =>
+  queuedCommands !== undefined && queuedCommands <= proposalsPerMessage;
 
 /** So many bytes of bodies count as one more request. */
 const PLACE_BYTES = 32 * 1024;
