@@ -69,9 +69,7 @@ interface Mail {
 
 /** The context of one step. Random bytes are drawn only for the few steps that ask for them. */
 class Context implements StepContext {
-  readonly now: number;
-  readonly asBefore: ReadonlyArray<number>;
-  readonly elapsed: number;
+  readonly #reading: Reading;
   readonly crypto: Crypto;
   readonly signer: Signer | undefined;
   readonly view: PeerStore;
@@ -84,10 +82,7 @@ class Context implements StepContext {
   #entropy: Digest | undefined;
 
   constructor(ports: DriverPorts, signer: Signer | undefined) {
-    const { now, asBefore, elapsed } = ports.clock();
-    this.now = now;
-    this.asBefore = asBefore;
-    this.elapsed = elapsed;
+    this.#reading = ports.clock();
     this.crypto = ports.crypto;
     this.signer = signer;
     this.view = ports.store;
@@ -97,6 +92,18 @@ class Context implements StepContext {
     this.settings = ports.settings;
     this.judgesTokens = ports.judgesTokens();
     this.#draw = ports.entropy;
+  }
+
+  get now(): number {
+    return this.#reading.now;
+  }
+
+  get asBefore(): ReadonlyArray<number> {
+    return this.#reading.asBefore;
+  }
+
+  get elapsed(): number {
+    return this.#reading.elapsed;
   }
 
   get entropy(): Digest {

@@ -76,6 +76,8 @@ export interface Plan {
   /** Clocks differ by at most this from a perfect one, each way. */
   readonly clockOffsetMillis: number;
   readonly clockDriftPerMillion: number;
+  /** By how much a clock has moved when a peer reads it again in one moment. */
+  readonly clockMovesMillis: number;
   /** Faults drawn at random, by name and weight (Faults.ts); none where a schedule names its own moments only. */
   readonly faults: ReadonlyMap<string, number>;
   /** Mean time between two random faults. */

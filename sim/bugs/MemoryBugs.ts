@@ -236,8 +236,7 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
     name: "locks-until-expiry",
     changes: "a member drops the locks of a preparation when its deadline has passed",
     finds: "S9",
-    schedule: "expiry-storm-256",
-    steps: 8_000,
+    schedule: "few-preparations",
     tampering: () => ({
       stepped: (world, _peer, state) => {
         const isLate = (id: Digest): boolean =>
@@ -252,8 +251,7 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
     name: "grudge",
     changes: "whoever asks again for what had expired undecided is told to ask later, for ever",
     finds: "L9",
-    schedule: "expiry-storm-256",
-    steps: 8_000,
+    schedule: "few-preparations",
     tampering: () => ({
       answered: (world, answer) => {
         if (!world.healed || (answer._tag !== "Registered" && answer._tag !== "Replaced")) return answer;

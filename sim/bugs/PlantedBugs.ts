@@ -5,6 +5,7 @@
  */
 import { bodyBugs } from "./BodyBugs.ts";
 import { callerBugs } from "./CallerBugs.ts";
+import { capacityBugs } from "./CapacityBugs.ts";
 import { clockBugs } from "./ClockBugs.ts";
 import { credulityBugs } from "./CredulityBugs.ts";
 import { damageBugs } from "./DamageBugs.ts";
@@ -41,6 +42,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...enrollmentBugs,
   ...operatorBugs,
   ...credulityBugs,
+  ...capacityBugs,
 ];
 
 const STEPS = 1_200;

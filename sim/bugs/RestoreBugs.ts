@@ -264,6 +264,7 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     // Where the run ends in the middle of a restore, this one is read before everything is healed.
     orFinds: ["L11"],
     schedule: "small-pages",
+    steps: 400,
     tampering: () => ({
       said: (_peer, message) => (message._tag === "SnapshotOffer" ? { ...message, upTo: undefined } : message),
     }),

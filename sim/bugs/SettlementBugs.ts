@@ -156,7 +156,7 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     name: "unread-answers",
     changes: "whoever is asked about several proposals answers with more statements than the one who asked can read",
     finds: "L1",
-    schedule: "few-in-a-message",
+    schedule: "few-preparations",
     tampering: () => ({
       cryptography: (honest) => ({ ...honest, wire: readingNoMoreThan(MOST_READ, honest.wire) }),
     }),

@@ -130,6 +130,7 @@ export class Lister {
         return this.#goOn(reading);
       }
       marks.add("list: a page");
+      if (outcome.next !== undefined && outcome.refs.length < reading.limit) marks.add("list: a short page");
       this.#pages += 1;
       reading.cursor = outcome.next;
       if (outcome.next !== undefined) {

@@ -20,6 +20,11 @@ const point = (name: string, means: string): Point => ({ name, means });
 
 export const sometimes: ReadonlyArray<Point> = [
   point("a batch of several", "one signature covered several preparations"),
+  point("a batch of mixed votes", "one signature covered receipts and refusals"),
+  point("a receipt of a third member", "a member heard of a receipt from neither its signer nor the writer's round"),
+  point("a registry taken over in several pages", "a restored member went over the boundary of a page"),
+  point("a page of one slot", "every slot of a registry that was taken over stood at a boundary"),
+  point("list: a short page", "a page of a list ended where its work did"),
   point("a batch of 16 or more", "callers were quicker than flushes for a while"),
   point(
     "a certificate delivered by another than the writer",

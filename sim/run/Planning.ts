@@ -88,6 +88,7 @@ export const planOf = (
     disk: { leastFlushMicros: 100, mostFlushMicros: 400 },
     clockOffsetMillis: 500,
     clockDriftPerMillion: 50,
+    clockMovesMillis: among(choices, "clockMovesMillis", 0, 0, 1, 20),
     redelivery: 60,
     bodyBytes: 0,
     sessionMillis: 20_000,

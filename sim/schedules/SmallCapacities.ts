@@ -16,9 +16,9 @@ const ranges: Readonly<Record<keyof Capacities, Stretch>> = {
   proposalsPerMessage: FEW,
   // Two statements of each of five members.
   heldStatements: [10, 14],
-  offeredSlots: [1, 6],
-  ownSlots: [1, 6],
-  summedRecords: [1, 6],
+  offeredSlots: [1, 4],
+  ownSlots: [1, 4],
+  summedRecords: [1, 4],
   indexedApprovers: [1, 6],
   queuedCommands: [3, 16],
   readinessWaiters: FEW,
@@ -37,7 +37,7 @@ const ranges: Readonly<Record<keyof Capacities, Stretch>> = {
   listedRuns: FEW,
   listWork: FEW,
   // No filter of the lister has more terms than three, and the first search of each is 1.25.
-  searchWork: [5, 12],
+  searchWork: [5, 7],
 };
 
 const names = Object.keys(ranges) as ReadonlyArray<keyof Capacities>;

@@ -12,7 +12,7 @@ import { Attendance } from "./Attendance.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { TamperedWorld, Tampering } from "./Tampering.ts";
 import type { Ground } from "./Ground.ts";
-import { isLate } from "./Situations.ts";
+import { countHeard } from "./Situations.ts";
 import type { TokenKeys } from "./TokenKeys.ts";
 
 const NO_ACTORS: ReadonlyArray<ActorCheck> = [];
@@ -66,7 +66,7 @@ export class Handovers {
     const { chronicle, settle } = this.#ground;
     const { tokenKeys, world, tampering } = this.#ports;
     const handled = tampering.delivered?.(world, peer, heard, from) ?? heard;
-    if (isLate(peer, handled)) chronicle.marks.add("a late certificate met a settlement");
+    countHeard(chronicle.marks, peer, handled, from);
     const tokens = tokensIn(handled, this.#ports.composition);
     const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => tokenKeys.judge(peer, token, true));
     const event = delivery(tampering.sender?.(peer, from, message) ?? from, handled, actors, versions);

@@ -18,7 +18,7 @@ import { OperatorLog } from "../../runtime/OperatorLog.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
-import { WallClock } from "../../runtime/WallClock.ts";
+import { type Reading, WallClock } from "../../runtime/WallClock.ts";
 import type { Watched } from "../checkers/Checker.ts";
 import type { Cryptography, PeerKeys } from "../crypto/Cryptography.ts";
 import type { FlushEnd } from "../disks/LayeredDisk.ts";
@@ -26,6 +26,7 @@ import type { PeerDisk } from "../disks/PeerDisk.ts";
 import { SimJournal } from "../disks/SimJournal.ts";
 import { isOfIndex, withoutIndex } from "./OlderVersion.ts";
 import { SimClock } from "./SimClock.ts";
+import type { Tampering } from "./Tampering.ts";
 
 /** What a peer needs of the world, and tells it. */
 export interface Surroundings {
@@ -43,10 +44,10 @@ export interface Surroundings {
   readonly found:
     | (<T extends TableName>(peer: SimPeer, table: T, row: Rows[T] | undefined) => Rows[T] | undefined)
     | undefined;
-  /** A planted bug: what a peer takes its clock to show. */
-  readonly clock: ((peer: SimPeer, reading: number) => number) | undefined;
-  /** A planted bug: a clock is believed as soon as it is set. */
-  readonly trustsClock: boolean;
+  /** Planted bugs in how a peer reads its clock. */
+  readonly clockBugs: Pick<Tampering, "clock" | "trustsClock" | "readsAnew">;
+  /** By how many milliseconds its clock has moved when it is read again in one moment. */
+  readonly clockMoves: number;
   /** Whether it has the keys that tokens are signed with. */
   readonly judgesTokens: (peer: SimPeer) => boolean;
   /** Milliseconds that have gone by, by a clock that never jumps. */
@@ -68,6 +69,19 @@ export interface Surroundings {
   readonly setTimer: (peer: SimPeer, timer: TimerName, afterMillis: number) => void;
   readonly halted: (peer: SimPeer, reason: Error) => void;
 }
+
+/** A reading that is another one whenever it is looked at. */
+const anewFrom = (clock: WallClock): Reading => ({
+  get now() {
+    return clock.read().now;
+  },
+  get asBefore() {
+    return clock.read().asBefore;
+  },
+  get elapsed() {
+    return clock.read().elapsed;
+  },
+});
 
 export class SimPeer implements Watched {
   readonly slot: number;
@@ -125,6 +139,8 @@ export class SimPeer implements Watched {
   readonly #journal: SimJournal;
   #log: OperatorLog | undefined;
   #driver: PeerDriver | undefined;
+  /** How often its clock was read in this moment. */
+  #looks = 0;
   #underWay: ReadonlyArray<Write> = [];
   #recovered: Array<ReadonlyArray<Write>> = [];
 
@@ -178,7 +194,8 @@ export class SimPeer implements Watched {
 
   /** Starts a process: the open first makes what it finds durable. Throws what the driver's constructor throws. */
   start(): void {
-    const { cryptography, entropy, realMillis, found, judgesTokens, clock, trustsClock } = this.#surroundings;
+    const { cryptography, entropy, realMillis, found, judgesTokens, clockBugs, clockMoves } = this.#surroundings;
+    const { clock, trustsClock, readsAnew } = clockBugs;
     const newest = this.#surroundings.runs(this);
     this.composition = this.lacksIndex ? withoutIndex(newest) : newest;
     this.disk.open();
@@ -189,7 +206,8 @@ export class SimPeer implements Watched {
     const alive = (): boolean => this.process === process && this.#driver !== undefined;
     const wallClock = new WallClock({
       clock: () => {
-        const reading = this.clock.at(realMillis());
+        const reading = this.clock.at(realMillis()) + this.#looks * clockMoves;
+        this.#looks += 1;
         return clock === undefined ? reading : clock(this, reading);
       },
       elapsed: this.#surroundings.elapsedMillis,
@@ -206,7 +224,9 @@ export class SimPeer implements Watched {
           this.disk.commit(writes, done);
         },
       },
-      clock: () => (trustsClock ? { ...wallClock.read(), asBefore: [] } : wallClock.read()),
+      clock: readsAnew
+        ? () => anewFrom(wallClock)
+        : () => (trustsClock ? { ...wallClock.read(), asBefore: [] } : wallClock.read()),
       entropy,
       crypto: cryptography.crypto,
       commands: this.composition,
@@ -257,6 +277,7 @@ export class SimPeer implements Watched {
 
   dispatch(event: Event): void {
     this.taken += 1;
+    this.#looks = 0;
     this.#driver?.dispatch(event);
   }
 
@@ -317,6 +338,7 @@ export class SimPeer implements Watched {
   }
 
   endFlush(how: FlushEnd): void {
+    this.#looks = 0;
     this.disk.endFlush(how);
   }
 

@@ -2,8 +2,10 @@
 import { absurd } from "effect";
 import type { Answer } from "../../core/Action.ts";
 import type { Digest } from "../../core/base/Digest.ts";
-import type { Message } from "../../core/Message.ts";
 import { Limits } from "../../core/base/Limits.ts";
+import type { Message, MessageOf } from "../../core/Message.ts";
+import type { SignedStatement } from "../../core/protocol/Statement.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
 import type { Census } from "../base/Census.ts";
 import { type Ghost, maskOf } from "../checkers/Ghost.ts";
@@ -37,12 +39,40 @@ export const situationOfReason = (reason: string): string | undefined => {
 };
 
 /** Whether a message holds all receipts for a proposal of which its receiver has seen a refusal. */
-export const isLate = ({ state }: SimPeer, message: Message): boolean => {
+const isLate = ({ state }: SimPeer, message: Message): boolean => {
   if (message._tag !== "Commit" || state === undefined || state.undecided.preparations.size === 0) return false;
   return message.certificates.some(({ receipts: [first] }) => {
     const preparation = first && state.undecided.preparations.get(first.statement.proposalId);
     return preparation?.refusal !== undefined;
   });
+};
+
+const isMixed = (votes: ReadonlyArray<SignedStatement>): boolean =>
+  votes.some(({ statement }) => statement.kind === "RECEIPT") &&
+  votes.some(({ statement }) => statement.kind === "REFUSAL");
+
+/** Whether somebody passes on a receipt of a third member that a peer does not have. */
+const isHearsay = ({ slot, state }: SimPeer, from: PeerId, { items }: MessageOf<"SettleAnswer">): boolean =>
+  items.some(({ proposalId, held }) => {
+    const known = state?.undecided.preparations.get(proposalId)?.receipts;
+    return held.some(
+      ({ statement, header: { peerId } }) =>
+        statement.kind === "RECEIPT" && peerId !== from && peerId !== slot && known?.has(peerId) === false,
+    );
+  });
+
+/** Counts the situations that a message shows by itself, or by what its receiver has. */
+export const countHeard = (marks: Census, peer: SimPeer, message: Message, from: PeerId): void => {
+  if (message._tag === "Votes" && isMixed(message.statements)) marks.add("a batch of mixed votes");
+  else if (message._tag === "SettleAnswer" && isHearsay(peer, from, message)) marks.add("a receipt of a third member");
+  else if (message._tag === "SnapshotOffer") {
+    const { items, after, upTo } = message;
+    if (after !== "") marks.add("a registry taken over in several pages");
+    if (items.length === 1 && upTo !== undefined) marks.add("a page of one slot");
+    const transfer = peer.state?.rejoining.recovery?.transfer;
+    if (transfer !== undefined && transfer.helper === from && message.cutoff.root !== transfer.root)
+      marks.add("a helper offered another registry than it had");
+  } else if (isLate(peer, message)) marks.add("a late certificate met a settlement");
 };
 
 /** The situation that a row change shows by itself. */

@@ -64,6 +64,8 @@ export interface Tampering {
   readonly pages?: (real: typeof approverPage) => typeof approverPage;
   /** What a peer takes its clock to show, in Unix milliseconds. */
   readonly clock?: (peer: SimPeer, reading: number) => number;
+  /** A step reads the clock whenever it needs the time, not once. */
+  readonly readsAnew?: boolean;
   /** A peer takes its clock for right as soon as it is set. */
   readonly trustsClock?: boolean;
   /** Whether a peer believes that it has the keys that tokens are signed with. */
