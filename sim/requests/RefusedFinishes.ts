@@ -33,8 +33,6 @@ const OF_SERVICE = { refusedFinishes: 16, refusedFinishesOfActor: 32, refusedFin
 
 export class RefusedFinishes {
   readonly #counts = new Map<string, Count>();
-  /** How many names each process has counted for. */
-  readonly #names = new Map<string, number>();
   readonly #most: typeof OF_SERVICE;
   /** By session and by subject: responses sent, to whomever, that were no success. */
   readonly #sent = new Map<string, number>();
@@ -75,15 +73,12 @@ export class RefusedFinishes {
   refused({ slot, process, registrationId, sub, askedAt, now }: RefusedFinish): void {
     const { refusedFinishes, refusedFinishesOfActor, refusedFinishNames } = this.#most;
     const assertFew = (of: string, atOnce: number, millis: number): void => {
-      const counter = `${slot} ${process}`;
-      const name = `${counter} ${of}`;
+      const name = `${slot} ${process} ${of}`;
       const count = this.#counts.get(name) ?? { since: askedAt, refused: 0 };
-      const names = (this.#names.get(counter) ?? 0) + (count.refused === 0 ? 1 : 0);
-      this.#names.set(counter, names);
       this.#counts.set(name, count);
       count.refused += 1;
-      // It may have forgotten any of them.
-      if (names > refusedFinishNames) return;
+      // It may have forgotten any of them: the writer counts those that come through others, too.
+      if (this.#sent.size > refusedFinishNames) return;
       const most = atOnce + Math.floor((now - count.since) / (millis * 1_000)) + LEEWAY;
       if (count.refused > most)
         throw new Violation(
