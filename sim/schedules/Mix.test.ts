@@ -17,12 +17,12 @@ const countsOf = (seeds: number, peers?: number): ReadonlyMap<string, number> =>
 };
 
 describe("the default mix", () => {
-  it("has every schedule, swarm in two runs of five and none of the others in one of fifty", () => {
+  it("has every schedule, swarm in two runs of five and none of the others in one of twenty-five", () => {
     const counts = countsOf(SEEDS);
     expect(scheduleNames.filter((name) => !counts.has(name))).toEqual([]);
     for (const [name, count] of counts)
       if (name === "swarm") expect(count / SEEDS).toBeCloseTo(0.4, 1);
-      else expect(count).toBeLessThan(SEEDS / 50);
+      else expect(count).toBeLessThan(SEEDS / 25);
   });
 
   it("leaves out what needs more peers than there are", () => {
