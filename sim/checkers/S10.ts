@@ -1,6 +1,6 @@
 /**
- * S10, in the service's numbers; a run may have smaller ones: no peer holds more than 256 uncommitted preparations, nor waits for the acknowledgements of more than 4,096
- * proposals beside what it had prepared by then; at the writer no registrar has more than 8 unfinished
+ * S10, in the service's numbers; a run may have smaller ones: no peer holds more than 256 uncommitted preparations, nor
+ * waits for the acknowledgements of more than 4,096 proposals beside what it had prepared by then; at the writer no registrar has more than 8 unfinished
  * sessions, and no more than 256 are unexpired; no member keeps more than 256 unexpired ones that one process of
  * the writer has made, nor more than 4 of one request. Refused responses are counted where callers hear of them
  * (`sim/requests/RefusedFinishes.ts`).
@@ -27,10 +27,17 @@ type Row = Rows["sessions"];
 
 const registrarOf = ({ session }: Row): string => JSON.stringify([session.registrar.iss, session.registrar.sub]);
 
-/** Whether two sessions were opened for one relying party in the same incarnations; if not, the older one is void. */
-const isOfSameTerms = (left: Row, right: Row): boolean =>
-  left.session.rpId === right.session.rpId &&
-  left.session.incarnations.every((each, index) => each === right.session.incarnations[index]);
+/** protocol.md 1: one opened later than that was opened by a clock that was ahead, and has been put right since. */
+const CLOCK_SKEW_MILLIS = 5_000;
+
+/**
+ * Whether an earlier session was opened for the newest one's relying party, in the same incarnations and by the same
+ * time; if not, it is void.
+ */
+const isOfSameTerms = (earlier: Row, newest: Row): boolean =>
+  earlier.session.rpId === newest.session.rpId &&
+  earlier.session.createdAt <= newest.session.createdAt + CLOCK_SKEW_MILLIS &&
+  earlier.session.incarnations.every((each, index) => each === newest.session.incarnations[index]);
 
 /** Throws {@link Violation} where too many count beside the newest, at the moment at which it was made. */
 const assertRoom = (most: Room, slot: number, newest: Row, all: ReadonlyArray<Row>): void => {

@@ -7,8 +7,11 @@ import type { Choices, Stretch } from "../base/Choices.ts";
 
 const FEW: Stretch = [2, 6];
 
+/** All but one: of how many versions an id has callers know nothing, so they could not tell what must be excluded. */
+type Drawable = Exclude<keyof Capacities, "excludedVersions">;
+
 /** How small each may be; most as small as can be without one of them being none at all. */
-const ranges: Readonly<Record<keyof Capacities, Stretch>> = {
+const ranges: Readonly<Record<Drawable, Stretch>> = {
   preparations: FEW,
   refusals: FEW,
   unacknowledged: FEW,
@@ -27,7 +30,6 @@ const ranges: Readonly<Record<keyof Capacities, Stretch>> = {
   mirroredSessions: FEW,
   sessionsOfRequest: FEW,
   sessionRows: FEW,
-  excludedVersions: FEW,
   refusedFinishes: FEW,
   refusedFinishesOfActor: FEW,
   refusedFinishNames: FEW,
@@ -40,12 +42,12 @@ const ranges: Readonly<Record<keyof Capacities, Stretch>> = {
   searchWork: [5, 7],
 };
 
-const names = Object.keys(ranges) as ReadonlyArray<keyof Capacities>;
+const names = Object.keys(ranges) as ReadonlyArray<Drawable>;
 
 /** Each of these, small in every run. */
 export const smallOnes = (
   choices: Choices,
-  ...wanted: ReadonlyArray<Exclude<keyof Capacities, "slotWindow">>
+  ...wanted: ReadonlyArray<Exclude<Drawable, "slotWindow">>
 ): Partial<Capacities> =>
   Object.fromEntries(
     wanted.map((name) => {
