@@ -8,12 +8,12 @@ const envelope = Uint8Array.of(1, 2, 3);
 let held: HeldAnswers<Uint8Array>;
 let ended: Array<readonly [string, Uint8Array | undefined]>;
 
-const exchange =
-  (name: string, isOpen = true) =>
-  (sent: Uint8Array | undefined): boolean => {
+const exchange = (name: string, isOpen = true) => ({
+  end: (sent: Uint8Array | undefined): boolean => {
     ended.push([name, sent]);
     return isOpen;
-  };
+  },
+});
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -13,11 +13,14 @@ const HOLD_MILLIS = 250;
 /** Requests of one peer kept open at once; more are answered at once. */
 export const MOST_HELD = 64;
 
-/** Ends an exchange, with a packet or without; false when the other side has gone away. */
-export type EndExchange<P> = (packet: P | undefined) => boolean;
+/** A message that another peer has sent, and that is not answered yet. */
+export interface OpenExchange<M> {
+  /** Answers it, with a message or with nothing; false when the other side has gone away. */
+  readonly end: (answer: M | undefined) => boolean;
+}
 
-interface Held<P> {
-  readonly end: EndExchange<P>;
+interface Held<M> {
+  readonly exchange: OpenExchange<M>;
   /** By the clock of {@link Time}. */
   readonly until: number;
 }
@@ -34,11 +37,11 @@ const asking: ReadonlySet<string> = new Set<ProtocolMessage["_tag"]>([
 export const asksBack = (message: Message): boolean =>
   asking.has(message._tag) || (message._tag === "Commit" && message.certificates.length > 0);
 
-export class HeldAnswers<P> {
+export class HeldAnswers<M> {
   readonly #time: Time;
   readonly #most: number;
   /** By the peer that asked, the oldest first: all are kept for the same time. */
-  readonly #held = new Map<PeerId, Array<Held<P>>>();
+  readonly #held = new Map<PeerId, Array<Held<M>>>();
   #endWatch: (() => void) | undefined;
 
   /** @param most kept open for one peer at once */
@@ -48,22 +51,23 @@ export class HeldAnswers<P> {
   }
 
   /** Keeps an exchange open for the next message to `from`, for a moment. */
-  hold(from: PeerId, end: EndExchange<P>): void {
+  hold(from: PeerId, exchange: OpenExchange<M>): void {
     let queue = this.#held.get(from);
     if (queue === undefined) {
       queue = [];
       this.#held.set(from, queue);
     }
-    if (queue.length >= this.#most) return void end(undefined);
-    queue.push({ end, until: this.#time.elapsedMillis() + HOLD_MILLIS });
+    if (queue.length >= this.#most) return void exchange.end(undefined);
+    queue.push({ exchange, until: this.#time.elapsedMillis() + HOLD_MILLIS });
     if (this.#endWatch === undefined) this.#watch(HOLD_MILLIS);
   }
 
-  /** Sends a packet as the oldest answer still open to this peer; false when there is none. */
-  use(to: PeerId, packet: P): boolean {
+  /** Sends a message as the oldest answer still open to this peer; false when there is none. */
+  use(to: PeerId, message: M): boolean {
     const queue = this.#held.get(to);
     if (queue === undefined) return false;
-    for (let held = queue.shift(); held !== undefined; held = queue.shift()) if (held.end(packet)) return true;
+    for (let held = queue.shift(); held !== undefined; held = queue.shift())
+      if (held.exchange.end(message)) return true;
     return false;
   }
 
@@ -71,7 +75,7 @@ export class HeldAnswers<P> {
   release(): void {
     this.#endWatch?.();
     this.#endWatch = undefined;
-    for (const queue of this.#held.values()) for (const { end } of queue.splice(0)) end(undefined);
+    for (const queue of this.#held.values()) for (const { exchange } of queue.splice(0)) exchange.end(undefined);
   }
 
   /** One timer for all: it looks again when the oldest of those that are left is due. */
@@ -84,7 +88,7 @@ export class HeldAnswers<P> {
     const now = this.#time.elapsedMillis();
     let next = Number.POSITIVE_INFINITY;
     for (const queue of this.#held.values()) {
-      while ((queue[0]?.until ?? next) <= now) queue.shift()?.end(undefined);
+      while ((queue[0]?.until ?? next) <= now) queue.shift()?.exchange.end(undefined);
       next = Math.min(next, queue[0]?.until ?? next);
     }
     if (next < Number.POSITIVE_INFINITY) this.#watch(Math.ceil(next - now));

@@ -7,22 +7,22 @@ import type { Composition } from "../../core/protocol/Composition.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { isVouchedFor, type Opened, type Unread } from "../EnvelopeCodec.ts";
 import { tokensIn } from "../Ingress.ts";
-import { asksBack, type EndExchange } from "./HeldAnswers.ts";
+import { asksBack, type OpenExchange } from "./HeldAnswers.ts";
 import type { MailboxRoom, Parcel } from "./MailboxRoom.ts";
 
 /** Events waiting for the driver beyond which new messages are turned away. */
 export const MOST_BACKLOG = 4096;
 
-/** An exchange that another peer has begun. */
-export interface Incoming<P> {
-  readonly end: EndExchange<P>;
+/** The exchange that brought a message. */
+export interface Incoming<M> extends OpenExchange<M> {
   /** Ends it without having taken the message: it cannot be opened, or there is no room for it. */
   readonly refuse: (why: "not opened" | "no room", detail: string) => void;
   /** A member is at the other end. */
   readonly proven: () => void;
 }
 
-export interface IntakePorts<P> {
+/** `P` is what arrives, `M` what this peer answers with. */
+export interface IntakePorts<P, M> {
   /** Opens a packet; a text says what is wrong with it. */
   readonly open: (packet: P) => Opened | Unread | string;
   /** Finds out whom bearer tokens speak for; `judged` may be called at once. */
@@ -32,7 +32,7 @@ export interface IntakePorts<P> {
   /** The same with a message that cannot be read here. */
   readonly unread: (unread: Unread, consumed: () => void) => void;
   /** Keeps an exchange open for this peer's next message to the sender. */
-  readonly hold: (from: PeerId, end: EndExchange<P>) => void;
+  readonly hold: (from: PeerId, exchange: OpenExchange<M>) => void;
   /** Events waiting for the driver. */
   readonly backlog: () => number;
   readonly room: MailboxRoom;
@@ -40,8 +40,8 @@ export interface IntakePorts<P> {
 
 const NO_ACTORS: ReadonlyArray<ActorCheck> = [];
 
-export class Intake<P> {
-  readonly #ports: IntakePorts<P>;
+export class Intake<P, M> {
+  readonly #ports: IntakePorts<P, M>;
   readonly #most: number;
   readonly #of: Pick<Composition, "tokensIn"> | undefined;
 
@@ -49,7 +49,7 @@ export class Intake<P> {
    * @param most events that may wait for the driver
    * @param of what says which tokens a message has; by default this version of the service
    */
-  constructor(ports: IntakePorts<P>, most = MOST_BACKLOG, of?: Pick<Composition, "tokensIn">) {
+  constructor(ports: IntakePorts<P, M>, most = MOST_BACKLOG, of?: Pick<Composition, "tokensIn">) {
     this.#ports = ports;
     this.#most = most;
     this.#of = of;
@@ -61,7 +61,7 @@ export class Intake<P> {
   }
 
   /** Takes in a message of so many bytes that another peer sends, or refuses it. */
-  receive(packet: P, bytes: number, exchange: Incoming<P>): void {
+  receive(packet: P, bytes: number, exchange: Incoming<M>): void {
     const { open, room, hold } = this.#ports;
     const opened = open(packet);
     if (typeof opened === "string") return exchange.refuse("not opened", opened);
@@ -69,7 +69,7 @@ export class Intake<P> {
     if (!parcel.grow(bytes)) return exchange.refuse("no room", "its sender has as many messages under way as it may");
     const { from, message } = opened;
     if (message === undefined || isVouchedFor(message)) exchange.proven();
-    if (message !== undefined && asksBack(message)) hold(from, exchange.end);
+    if (message !== undefined && asksBack(message)) hold(from, exchange);
     else exchange.end(undefined);
     this.#takeIn(opened, parcel);
   }

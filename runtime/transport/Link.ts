@@ -57,7 +57,7 @@ export class Exchange<M extends Sendable> {
 export interface LinkPorts<M extends Sendable> {
   /** Puts a message on its way; its exchange is to be ended some time later. */
   readonly transmit: (exchange: Exchange<M>) => void;
-  readonly dropped: (reason: DropReason) => void;
+  readonly dropped: (reason: DropReason, message: M) => void;
 }
 
 export class Link<M extends Sendable> {
@@ -90,9 +90,8 @@ export class Link<M extends Sendable> {
     const waiting = this.#waiting[lane];
     waiting.push(message);
     while (waiting.isOver) {
-      if (lane === "bulk") waiting.takeNewest();
-      else waiting.takeOldest();
-      this.#ports.dropped("queue full");
+      const dropped = lane === "bulk" ? waiting.takeNewest() : waiting.takeOldest();
+      if (dropped !== undefined) this.#ports.dropped("queue full", dropped);
     }
   }
 
@@ -102,7 +101,7 @@ export class Link<M extends Sendable> {
     if (this.#isClosed) return;
     if (how === "stale" && !isAgain) return this.#transmit(message, true);
     this.#isReachable = how === "taken" || how === "refused";
-    if (how !== "taken") this.#ports.dropped(how === "refused" ? "refused" : "unreachable");
+    if (how !== "taken") this.#ports.dropped(how === "refused" ? "refused" : "unreachable", message);
     this.#next();
   }
 

@@ -1,7 +1,6 @@
 /** The way to all other peers: as the answer to what one of them asked, or on the link to it. */
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import type { EndExchange, HeldAnswers } from "./HeldAnswers.ts";
-import type { Sendable } from "./Outbox.ts";
+import type { HeldAnswers, OpenExchange } from "./HeldAnswers.ts";
 
 /** A link, and whatever carries its messages. */
 export interface LinkTo<M> {
@@ -10,11 +9,11 @@ export interface LinkTo<M> {
   readonly close: () => void;
 }
 
-export class Links<P, M extends Sendable & { readonly packet: P }, L extends LinkTo<M> = LinkTo<M>> {
-  readonly #held: HeldAnswers<P>;
+export class Links<M, L extends LinkTo<M> = LinkTo<M>> {
+  readonly #held: HeldAnswers<M>;
   readonly #links: ReadonlyMap<PeerId, L>;
 
-  constructor(held: HeldAnswers<P>, links: ReadonlyMap<PeerId, L>) {
+  constructor(held: HeldAnswers<M>, links: ReadonlyMap<PeerId, L>) {
     this.#held = held;
     this.#links = links;
   }
@@ -26,12 +25,12 @@ export class Links<P, M extends Sendable & { readonly packet: P }, L extends Lin
 
   /** Hands a message to the network; a peer that is not configured gets nothing. */
   send(to: PeerId, message: M): void {
-    if (!this.#held.use(to, message.packet)) this.#links.get(to)?.send(message);
+    if (!this.#held.use(to, message)) this.#links.get(to)?.send(message);
   }
 
   /** Keeps a request of another peer open: the next message to that peer is its answer. */
-  hold(from: PeerId, end: EndExchange<P>): void {
-    this.#held.hold(from, end);
+  hold(from: PeerId, exchange: OpenExchange<M>): void {
+    this.#held.hold(from, exchange);
   }
 
   /** Whether the last message to a peer got an answer; undefined when none was sent yet. */

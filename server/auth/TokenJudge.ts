@@ -14,7 +14,7 @@ export const checkWith =
 
 /** One check for each different token: the requests of one caller often share a batch. */
 export const judgedBy =
-  (check: (token: string) => Promise<ActorCheck>): IntakePorts<Uint8Array>["judge"] =>
+  (check: (token: string) => Promise<ActorCheck>): IntakePorts<Uint8Array, never>["judge"] =>
   (tokens, judged) => {
     const checks = new Map<string, Promise<ActorCheck>>();
     const all = tokens.map((token) => {

@@ -34,6 +34,7 @@ import { isMarkedInitialized, markInitialized } from "../sqlite/StoreDirectory.t
 import { openTelemetry, type Telemetry } from "../telemetry/Telemetry.ts";
 import { loadUsableTls } from "../tls/Certificates.ts";
 import { expiries, type ListenerTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
+import type { Outgoing } from "../transport/PeerLink.ts";
 import { makePeerListener, type PeerEndpoint } from "../transport/PeerListener.ts";
 import { openLinks, type PeerLinks } from "../transport/PeerLinks.ts";
 import { declareCopied } from "./CopiedDisk.ts";
@@ -217,7 +218,7 @@ const openPeer = (
     isStarted = true;
     const provider = shamirProvider(config.seal, (length) => Uint8Array.from(randomBytes(length)));
     const check = checkWith(verifier);
-    const intake = new Intake<Uint8Array>({
+    const intake = new Intake<Uint8Array, Outgoing>({
       open: (envelope) => Either.merge(peer.open(envelope)),
       judge: judgedBy(check),
       deliver: (opened, actors, consumed) => {
@@ -227,7 +228,7 @@ const openPeer = (
         peer.deliver(opened, actors, traces?.delivery(to, opened, consumed) ?? consumed);
       },
       unread: (unread, consumed) => peer.unread(unread, consumed),
-      hold: (from, end) => links.hold(from, end),
+      hold: (from, exchange) => links.hold(from, exchange),
       backlog: () => peer.backlog,
       room,
     });

@@ -20,7 +20,7 @@ export interface LinksOptions {
   readonly received: (envelope: Uint8Array, parcel: Parcel) => void;
 }
 
-export type PeerLinks = Links<Uint8Array, Outgoing, PeerLink>;
+export type PeerLinks = Links<Outgoing, PeerLink>;
 
 export const openLinks = (
   peers: Config["cluster"]["peers"],

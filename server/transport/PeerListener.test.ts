@@ -8,7 +8,7 @@ import { Intake } from "../../runtime/transport/Intake.ts";
 import { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
 import { openGuard } from "../../properties/http/OpenGuard.ts";
-import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH, WARRANT_HEADER } from "./PeerLink.ts";
+import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH, type Outgoing, WARRANT_HEADER } from "./PeerLink.ts";
 import { later } from "../peer/MachineTime.ts";
 import { makePeerListener } from "./PeerListener.ts";
 
@@ -30,7 +30,7 @@ const listener = async () => {
   const room = new MailboxRoom();
   const { server, bodyBytes } = makePeerListener(
     {
-      intake: new Intake<Uint8Array>({
+      intake: new Intake<Uint8Array, Outgoing>({
         open: (bytes) => ({ from: bytes[0] ?? 0, versions: undefined, message: { _tag: "Votes", statements: [] } }),
         judge: () => expect.fail("no message has a token"),
         deliver: (_opened, _actors, consumed) => void kept.push(consumed),
@@ -105,14 +105,15 @@ describe("a message of more than 64 KiB", () => {
 
 /** A listener behind which a peer says `answer` to the sender while it takes a message in; an empty body is refused. */
 const answering = async (message: Message, { backlog = 0, isSilent = false } = {}) => {
-  const held = new HeldAnswers<Uint8Array>({ later, elapsedMillis: () => performance.now() });
+  const held = new HeldAnswers<Outgoing>({ later, elapsedMillis: () => performance.now() });
   const room = new MailboxRoom();
   const guard = openGuard();
   let shown = 0;
   guard.prove = () => void (shown += 1);
   let delivered = 0;
-  const answer = Uint8Array.of(1, 2, 3);
-  const intake = new Intake<Uint8Array>({
+  const packet = Uint8Array.of(1, 2, 3);
+  const answer: Outgoing = { packet, bytes: 3, lane: "round", warrant: undefined };
+  const intake = new Intake<Uint8Array, Outgoing>({
     open: (bytes) => (bytes.length === 1 ? "wrong" : { from: 2, versions: undefined, message }),
     judge: () => expect.fail("no message has a token"),
     deliver: () => {
@@ -120,7 +121,7 @@ const answering = async (message: Message, { backlog = 0, isSilent = false } = {
       if (!isSilent) held.use(2, answer);
     },
     unread: () => undefined,
-    hold: (from, end) => held.hold(from, end),
+    hold: (from, exchange) => held.hold(from, exchange),
     backlog: () => backlog,
     room,
   });
@@ -149,7 +150,7 @@ const answering = async (message: Message, { backlog = 0, isSilent = false } = {
 describe("a message that is taken in", () => {
   it("and asks for one back is answered on its own exchange", async () => {
     const { send, answer, counts } = await answering({ _tag: "AbortRequest", items: [] });
-    expect(await send(8)).toEqual([200, answer]);
+    expect(await send(8)).toEqual([200, answer.packet]);
     expect(counts()).toEqual([1, 1]);
   });
 

@@ -16,11 +16,18 @@ import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { timeoutsOf } from "../net/ConnectionLimits.ts";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
 import { ArrivalRoom } from "./ArrivalRoom.ts";
-import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH, PROBLEM_TYPE, WARRANT_HEADER } from "./PeerLink.ts";
+import {
+  maxEnvelopeBytes,
+  MESSAGE_TYPE,
+  MESSAGES_PATH,
+  type Outgoing,
+  PROBLEM_TYPE,
+  WARRANT_HEADER,
+} from "./PeerLink.ts";
 
 /** What the peer API needs of the peer behind it. */
 export interface PeerEndpoint {
-  readonly intake: Pick<Intake<Uint8Array>, "isBusy" | "receive">;
+  readonly intake: Pick<Intake<Uint8Array, Outgoing>, "isBusy" | "receive">;
   /** The content of a warrant; undefined unless a member gave it. */
   readonly warranted: (bytes: Uint8Array) => Warrant | undefined;
   /** Room for messages on their way to the driver. */
@@ -67,12 +74,12 @@ class HttpExchange {
   }
 
   /** As those see it who take messages in. */
-  get incoming(): Incoming<Uint8Array> {
-    const refuse: Incoming<Uint8Array>["refuse"] = (why, detail) =>
+  get incoming(): Incoming<Outgoing> {
+    const refuse: Incoming<Outgoing>["refuse"] = (why, detail) =>
       why === "no room"
         ? this.refuse(503, BUSY, { "retry-after": "1" })
         : this.refuse(this.#endpoint.initialized() ? 400 : 503, `The message is refused: ${detail}.`);
-    return { refuse, proven: this.proven, end: (envelope) => this.end(envelope) };
+    return { refuse, proven: this.proven, end: (answer) => this.end(answer?.packet) };
   }
 
   refuse(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): void {

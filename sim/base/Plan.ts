@@ -51,6 +51,22 @@ export interface WorkloadPlan {
   readonly mostKeys: number;
 }
 
+/** Less room on the way between peers than real ones have, so that it is used up. */
+export interface NarrowPlan {
+  /** Messages of one peer under way to another at once, and how many of these may not be bulk. */
+  readonly connections: number;
+  readonly roundConnections: number;
+  /** Messages of one lane that wait for their turn. */
+  readonly queuedMessages: number;
+  /** Answers kept open for one peer. */
+  readonly held: number;
+  /** Events that may wait for the driver, and messages of one member among them. */
+  readonly backlog: number;
+  readonly memberMessages: number;
+  /** How long a peer waits for the answer to a message that was lost. */
+  readonly silenceMillis: number;
+}
+
 /**
  * What is demanded. `within`: at most one faulty member, and everything must come about after healing. `safety`:
  * any faults, nothing is healed, safety alone must hold. `past`: more than one faulty or lost member, and the rest
@@ -86,6 +102,8 @@ export interface Plan {
   readonly faultsWhileFounding: boolean;
   /** Those that are not the service's. */
   readonly capacities: Partial<Capacities>;
+  /** Absent where peers have as much room for messages as real ones. */
+  readonly narrow?: NarrowPlan;
   /** How long a body is at least, except that of a replacement; the rest of it is white space. */
   readonly bodyBytes: number;
   /** How many messages in a thousand are handed over twice in a row, to see that the second time writes nothing. */

@@ -12,6 +12,7 @@ import { damageBugs } from "./DamageBugs.ts";
 import { enrollmentBugs } from "./EnrollmentBugs.ts";
 import { gatewayBugs } from "./GatewayBugs.ts";
 import { identityBugs } from "./IdentityBugs.ts";
+import { linkBugs } from "./LinkBugs.ts";
 import { listBugs } from "./ListBugs.ts";
 import { memoryBugs } from "./MemoryBugs.ts";
 import { operatorBugs } from "./OperatorBugs.ts";
@@ -43,6 +44,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...operatorBugs,
   ...credulityBugs,
   ...capacityBugs,
+  ...linkBugs,
 ];
 
 const STEPS = 1_200;

@@ -245,6 +245,7 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     name: "forgotten-strays",
     changes: "a member that aborts a proposal whose slot is bound to another one does not remember that it did",
     finds: "S2",
+    orFinds: ["S5", "S23"],
     schedule: "equivocating-writer",
     peers: 4,
     steps: 1_000,

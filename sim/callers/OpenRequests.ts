@@ -123,7 +123,9 @@ export class OpenRequests {
         this.#refusedFinishes.tooMany(requestId, { registrationId: asked.registrationId, sub: token.claims.sub });
     }
     const writer = this.#world.peer(writerSlot);
-    if (isCrowdable(plan.capacities)) assertFair(peer, requestId, answer, (each) => this.#holderOf(each));
+    const { queuedCommands } = plan.capacities;
+    if (queuedCommands !== undefined && isCrowdable(plan.capacities))
+      assertFair(peer, requestId, answer, (each) => this.#holderOf(each), queuedCommands);
     // The writer may have forgotten, when it is asked again, what it refused once if that refusal was lost.
     if (!clocks.isAny && !service.wasJudged(requestId)) assertNotForgotten(requestId, arrival, peer, writer, answer);
     const { isNeeded } = this.#world.product.modelOf(asked).permission;

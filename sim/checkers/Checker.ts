@@ -9,6 +9,7 @@ import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { RowView, TableName, Write, WriteTo } from "../../core/Tables.ts";
+import type { Letter } from "../network/Letter.ts";
 import type { Subject } from "../models/Subject.ts";
 import type { PageAsked, PageOutcome } from "../oracle/ListRequests.ts";
 
@@ -55,6 +56,8 @@ export interface ReadSeen {
   readonly transactions: number;
 }
 
+export type LinkAct = "sent" | "departs" | "over";
+
 /** By table: called for each row change of a transaction that has become durable. */
 export type RowHooks = {
   readonly [T in TableName]?: (peer: Watched, write: WriteTo<T>, writes: ReadonlyArray<Write>) => void;
@@ -82,6 +85,12 @@ export interface Checker {
   readonly flushed?: (peer: Watched, writes: ReadonlyArray<Write>) => void;
   /** A message leaves a peer. */
   readonly sent?: (peer: Watched, message: Message) => void;
+  /** The link to a peer takes a message, puts it on its way (again), or is told that it got there or not. */
+  readonly linked?: (peer: Watched, to: PeerId, what: LinkAct, letter: Letter, isAgain: boolean) => void;
+  /** A link drops a message for want of room; at most so many are to wait in each lane. */
+  readonly droppedUnsent?: (peer: Watched, letter: Letter, most: number) => void;
+  /** A peer answers what `asker` has sent with a message; whether it is the first answer. */
+  readonly answering?: (peer: Watched, asker: PeerId, answer: Letter, isFirst: boolean) => void;
   readonly replied?: (peer: Watched, reply: Reply) => void;
   /** A caller gives up at `now`, when this peer should have answered it; both times in microseconds. */
   readonly unanswered?: (peer: Watched, requestId: string, askedAt: number, now: number) => void;

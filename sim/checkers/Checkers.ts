@@ -38,6 +38,7 @@ import { S34 } from "./S34.ts";
 import { S40 } from "./S40.ts";
 import { S41 } from "./S41.ts";
 import { S44 } from "./S44.ts";
+import { S48 } from "./S48.ts";
 import type { TableName, Write } from "../../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
@@ -82,6 +83,7 @@ const makers: ReadonlyArray<
   ["S40", S40],
   ["S41", S41],
   ["S44", S44],
+  ["S48", S48],
   ["L8", L8],
   ["L10", L10],
 ];

@@ -4,6 +4,7 @@ import type { Choices } from "../base/Choices.ts";
 import { CALM_NETWORK, type Mode, type Plan, type WorkloadPlan } from "../base/Plan.ts";
 import type { RunOptions } from "./RunOptions.ts";
 import { tooMany } from "../schedules/PastBudget.ts";
+import { narrowed } from "../schedules/NarrowLinks.ts";
 import { drawnCapacities } from "../schedules/SmallCapacities.ts";
 import { among, ANY_SIZE, CLUSTER, type Schedule } from "../schedules/Schedule.ts";
 import { scheduleOf } from "../schedules/Mix.ts";
@@ -93,6 +94,7 @@ export const planOf = (
     bodyBytes: 0,
     sessionMillis: 20_000,
     ...draft,
+    ...(schedule.isRoomy === true ? {} : narrowed(choices)),
     capacities: { ...(schedule.isRoomy === true ? {} : drawnCapacities(choices)), ...draft.capacities },
     workload: { ...CALLERS, ...draft.workload, ...(options.callers === undefined ? {} : { callers: options.callers }) },
     seed,

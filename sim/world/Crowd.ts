@@ -34,7 +34,13 @@ const weightOf = ({ bytes }: { readonly bytes: number }): number => 1 + bytes / 
  * Throws {@link Violation} when an entry peer turns a request away for want of room while another actor holds more
  * there. Not for the writer's own queue: in the step that turns a request away others of it may have been served.
  */
-export const assertFair = ({ slot, state }: SimPeer, requestId: string, answer: Answer, holderOf: HolderOf): void => {
+export const assertFair = (
+  { slot, state }: SimPeer,
+  requestId: string,
+  answer: Answer,
+  holderOf: HolderOf,
+  places: number,
+): void => {
   if (
     !isCode(answer, "REQUEST_CAPACITY") ||
     state?.cluster.membership === undefined ||
@@ -51,6 +57,8 @@ export const assertFair = ({ slot, state }: SimPeer, requestId: string, answer: 
     if (holder === undefined) return;
     held.set(holder.subject, (held.get(holder.subject) ?? 0) + weightOf(holder));
   }
+  // With less room than usual, for want of pace, more than one would have to go, perhaps more than hold too much.
+  if (mayGo.length + state.requests.awaited.size < places) return;
   const { subject: own, bytes } = holderOf(requestId) ?? { subject: "", bytes: 0 };
   // It was counted when it was turned away, and is gone now.
   const ownShare = (held.get(own) ?? 0) + weightOf({ bytes });

@@ -10,6 +10,7 @@ import { delivery, tokensIn } from "../../runtime/Ingress.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
 import { Attendance } from "./Attendance.ts";
 import type { SimPeer } from "./SimPeer.ts";
+import type { Heard } from "./Gateway.ts";
 import type { TamperedWorld, Tampering } from "./Tampering.ts";
 import type { Ground } from "./Ground.ts";
 import { countHeard } from "./Situations.ts";
@@ -60,9 +61,9 @@ export class Handovers {
    *
    * @param opened what was in the envelope; checkers see this one
    * @param heard what the peer hears of it
-   * @param isTwice whether it is to come again
+   * @param how whether it is to come again, and whom to tell when the driver is done with it
    */
-  handOver(peer: SimPeer, { from, message, versions }: Opened, heard: Message, isTwice: boolean): void {
+  handOver(peer: SimPeer, { from, message, versions }: Opened, heard: Message, { isTwice, consumed }: Heard): void {
     const { chronicle, settle } = this.#ground;
     const { tokenKeys, world, tampering } = this.#ports;
     const handled = tampering.delivered?.(world, peer, heard, from) ?? heard;
@@ -75,7 +76,7 @@ export class Handovers {
     const { process, transactions, said } = peer;
     const hindrances = isTwice ? peer.hindrances : 0;
     const before = peer.isIdle ? peer.state : undefined;
-    peer.dispatch(event);
+    peer.dispatch(event, consumed);
     if (before !== undefined && peer.process === process)
       for (const hook of this.#handled)
         hook(peer, from, message, before, { transactions: peer.transactions - transactions, said: peer.said - said });
@@ -85,11 +86,11 @@ export class Handovers {
   }
 
   /** Tells a peer that is up of a message that it cannot read. */
-  unread(peer: SimPeer, { from, versions }: Unread): void {
+  unread(peer: SimPeer, { from, versions }: Unread, consumed: () => void): void {
     const { chronicle, settle } = this.#ground;
     chronicle.note("unread from", peer.slot, "", from);
     chronicle.marks.add("a message in a version that its receiver does not speak");
-    peer.dispatch({ _tag: "Unread", from, versions });
+    peer.dispatch({ _tag: "Unread", from, versions }, consumed);
     settle(peer);
   }
 

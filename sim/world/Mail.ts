@@ -1,16 +1,24 @@
 /** Messages between the driver that sends one and the driver that gets it: who may speak in its place, packets, the wire. */
 import type { Signer } from "../../core/crypto/Crypto.ts";
-import type { Digest } from "../../core/base/Digest.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
+import { laneOf } from "../../core/protocol/Lane.ts";
+import type { Opened, Unread } from "../../runtime/EnvelopeCodec.ts";
+import type { Plan } from "../base/Plan.ts";
+import type { Prng } from "../base/Prng.ts";
+import type { Checkers } from "../checkers/Checkers.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
+import { type Letter, letterOf } from "../network/Letter.ts";
 import type { Network } from "../network/Network.ts";
 import type { Origin } from "./Observer.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { Packet } from "../network/Wire.ts";
 import type { Ground } from "./Ground.ts";
+import type { Heard } from "./Gateway.ts";
+import { Gateways } from "./Gateways.ts";
 import type { Handovers } from "./Handovers.ts";
+import type { Tampering } from "./Tampering.ts";
 
 /** Packets kept for faults that replay old ones. */
 export const KEPT_PACKETS = 64;
@@ -33,13 +41,21 @@ export interface Mouthpiece {
 /** Changes a message; undefined where it has nothing in it to change. */
 type Alteration = (message: Message) => Message | undefined;
 
-interface Ports {
+/** The world that messages travel through. */
+interface Surroundings {
+  readonly plan: Plan;
   readonly network: Network;
   readonly cryptography: Cryptography;
-  readonly nonce: () => Digest;
-  readonly handovers: Handovers;
+  readonly entropy: Prng;
   /** By slot. */
   readonly peer: (slot: number) => SimPeer;
+}
+
+interface Ports {
+  readonly world: Surroundings;
+  readonly handovers: Handovers;
+  readonly checkers: Checkers;
+  readonly tampering: Tampering;
 }
 
 export class Mail {
@@ -47,12 +63,22 @@ export class Mail {
   readonly recent: Array<SentPacket> = [];
   readonly #ground: Ground;
   readonly #ports: Ports;
+  readonly #gateways: Gateways;
   readonly #mouthpieces = new Map<number, Mouthpiece>();
   #alteration: Alteration | undefined;
 
   constructor(ground: Ground, ports: Ports) {
     this.#ground = ground;
     this.#ports = ports;
+    this.#gateways = new Gateways(ground, {
+      ...ports,
+      network: ports.world.network,
+      narrow: ports.world.plan.narrow,
+      peer: (slot) => ports.world.peer(slot),
+      open: (peer, letter) => this.#open(peer, letter),
+      hear: (peer, opened, how) => this.#hear(peer, opened, how),
+      unread: (peer, unread, { consumed }) => ports.handovers.unread(peer, unread, consumed),
+    });
   }
 
   /** Sends what a peer's driver says, or what is said in its place. */
@@ -80,60 +106,53 @@ export class Mail {
 
   #post(peer: SimPeer, signer: Signer | undefined, to: PeerId, message: Message, isAltered: boolean): void {
     const { observer } = this.#ground;
-    const { network, cryptography, nonce } = this.#ports;
+    const { cryptography, entropy } = this.#ports.world;
     const { state } = peer;
     const slot = peer.addresses.get(to);
-    const packet = state && cryptography.wire.seal(state, signer, nonce, to, message, peer.composition);
+    const packet =
+      state && cryptography.wire.seal(state, signer, () => entropy.digest(), to, message, peer.composition);
     if (packet === undefined || slot === undefined) return;
     if (this.recent.length >= KEPT_PACKETS) this.recent.shift();
     this.recent.push({ from: peer, to: slot, packet, message });
     observer?.sent({ from: peer.slot, to: slot, packet, message, isAltered });
-    const way = network.route(peer.slot, slot);
-    const { marks } = this.#ground.chronicle;
-    if (way === undefined)
-      return marks.add(
-        network.isCutOneWay(peer.slot, slot) ? "a member that was heard could not hear" : "a message was lost",
-      );
-    this.#transmit(slot, packet, way.takes, way.isTwice);
-    if (way.copyTakes === undefined) return;
-    marks.add("a message came a second time");
-    this.#transmit(slot, packet, way.copyTakes, false);
+    this.#gateways.send(peer, letterOf(packet, to, laneOf(message)));
   }
 
   /** Puts a packet on the wire; it arrives after `delay` microseconds. A fault that made it of an older one says so. */
-  transmit(to: number, packet: Packet, delay: number, origin?: Origin): void {
-    this.#transmit(to, packet, delay, false, origin);
+  transmit(to: number, packet: Packet, delay: number, origin: Origin): void {
+    this.#gateways.inject(to, letterOf(packet, to, laneOf(origin.message)), delay, origin);
   }
 
-  #transmit(to: number, packet: Packet, delay: number, isTwice: boolean, origin?: Origin): void {
-    const { scheduler, pauses, observer } = this.#ground;
-    const copy = observer?.transmitted(to, packet, delay, origin);
-    const peer = this.#ports.peer(to);
-    scheduler.after(delay, () => {
-      const waiting = pauses.waitingFor(peer);
-      if (waiting === undefined) this.#arrive(peer, packet, isTwice, copy);
-      else waiting.push(() => this.#arrive(peer, packet, isTwice, copy));
-    });
-  }
-
-  #arrive(peer: SimPeer, packet: Packet, isTwice: boolean, copy: number | undefined): void {
-    const { chronicle, observer } = this.#ground;
-    const { cryptography, handovers } = this.#ports;
+  #open(peer: SimPeer, { packet }: Letter): Opened | Unread | string {
+    const { chronicle } = this.#ground;
+    const { cryptography } = this.#ports.world;
     const { state } = peer;
-    if (state === undefined) return observer?.missed(copy);
-    chronicle.events += 1;
-    observer?.arriving(copy);
+    if (state === undefined) return "nobody is there";
     const opened = cryptography.wire.open(cryptography.crypto, state, packet, peer.composition);
     if (typeof opened === "string") {
       chronicle.marks.add("envelope refused");
-      return chronicle.note("refuse", peer.slot, opened);
+      chronicle.note("refuse", peer.slot, opened);
     }
+    return opened;
+  }
+
+  #hear(peer: SimPeer, opened: Opened, how: Heard): void {
     const { from, message } = opened;
-    if (message === undefined) return handovers.unread(peer, opened);
-    chronicle.note("deliver from", peer.slot, message._tag, from);
+    this.#ground.chronicle.note("deliver from", peer.slot, message._tag, from);
     const mouthpiece = this.#mouthpieces.get(peer.slot);
     const heard = mouthpiece === undefined ? message : mouthpiece.hears(from, message);
-    if (heard !== undefined) handovers.handOver(peer, opened, heard, isTwice);
+    if (heard === undefined) how.consumed();
+    else this.#ports.handovers.handOver(peer, opened, heard, how);
+  }
+
+  /** A process has come up, and may speak and hear. */
+  started(peer: SimPeer): void {
+    this.#gateways.started(peer);
+  }
+
+  /** It has ended. */
+  ended(peer: SimPeer): void {
+    this.#gateways.ended(peer);
   }
 
   /** Whether something stands between a peer and the network. */

@@ -183,6 +183,11 @@ export class SimPeer implements Watched {
     return this.disk;
   }
 
+  /** Events that wait behind the one under way. */
+  get backlog(): number {
+    return this.#driver?.backlog ?? 0;
+  }
+
   /** Whether a process runs and nothing waits behind the event under way. */
   get isCaughtUp(): boolean {
     return this.#driver?.backlog === 0;
@@ -275,10 +280,11 @@ export class SimPeer implements Watched {
     return all.reduce((bits, isHindered, index) => (isHindered ? bits | (1 << index) : bits), 0);
   }
 
-  dispatch(event: Event): void {
+  /** Gives an event to its process; `consumed` is called when nothing of it waits there any more. */
+  dispatch(event: Event, consumed?: () => void): void {
     this.taken += 1;
     this.#looks = 0;
-    this.#driver?.dispatch(event);
+    this.#driver?.dispatch(event, consumed);
   }
 
   /** Brings the keys into memory, where they wait until every row is verified. */

@@ -6,9 +6,13 @@ import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Rows, TableName, Write } from "../../core/Tables.ts";
+import type { Later, Time } from "../../runtime/Time.ts";
+import type { HeldAnswers } from "../../runtime/transport/HeldAnswers.ts";
+import type { Link, LinkLimits, LinkPorts } from "../../runtime/transport/Link.ts";
 import type { approverPage } from "../../runtime/ApproverPages.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
 import type { Ghost } from "../checkers/Ghost.ts";
+import type { Letter } from "../network/Letter.ts";
 import type { FlushEnd } from "../disks/LayeredDisk.ts";
 import type { Plan } from "../base/Plan.ts";
 import type { SimPeer } from "./SimPeer.ts";
@@ -70,6 +74,12 @@ export interface Tampering {
   readonly trustsClock?: boolean;
   /** Whether a peer believes that it has the keys that tokens are signed with. */
   readonly judges?: (real: boolean) => boolean;
+  /** The link from one process to another peer. */
+  readonly link?: (ports: LinkPorts<Letter>, limits: LinkLimits) => Link<Letter>;
+  /** The answers that a process keeps open. */
+  readonly held?: (time: Time, most: number) => HeldAnswers<Letter>;
+  /** How timers of the protocol are waited for. */
+  readonly later?: (real: Later) => Later;
   /** A peer that finds its rows damaged does not tell its core. */
   readonly ignoresDamage?: boolean;
   /** A peer takes a missing row for one that never was. */

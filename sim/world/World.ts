@@ -146,7 +146,6 @@ export class World {
     this.#sent = checkers.hooks("sent");
     this.#stepped = checkers.hooks("stepped");
     this.#swept = checkers.hooks("swept");
-
     const { scheduler, ghost } = this;
     const deadlines = new Deadlines();
     const witness = new Witness(product);
@@ -162,7 +161,6 @@ export class World {
       started: (peer) => this.#started(peer),
       ended: (peer) => this.#ended(peer),
     });
-
     this.chronicle = chronicle;
     this.pauses = pauses;
     this.tokenKeys = tokenKeys;
@@ -175,13 +173,12 @@ export class World {
       streams: this.#streams("flush"),
       crash: (peer, kind) => processes.crash(peer, kind),
     });
-    this.#timers = new Timers(ground);
+    this.#timers = new Timers(ground, tampering);
     this.mail = new Mail(ground, {
-      network: this.network,
-      cryptography: this.cryptography,
-      nonce: () => this.entropy.digest(),
+      world: this,
       handovers,
-      peer: (slot) => this.peer(slot),
+      checkers,
+      tampering,
     });
     this.operators = new Operators(ground, {
       checkers,
@@ -335,6 +332,7 @@ export class World {
   }
 
   #started(peer: SimPeer): void {
+    this.mail.started(peer);
     for (const hook of this.#booted) hook(peer);
     this.restores.started(peer);
     this.operators.welcome(peer);
@@ -345,6 +343,7 @@ export class World {
     this.pauses.forget(peer);
     this.flushes.forget(peer);
     this.#handovers.forget(peer);
+    this.mail.ended(peer);
     this.#lastState[peer.slot] = undefined;
     for (const hook of this.#stopped) hook(peer, this.now);
   }

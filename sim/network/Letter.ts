@@ -1,0 +1,22 @@
+/** What a link of a simulated peer carries. */
+import type { Lane } from "../../core/protocol/Lane.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { Packet } from "./Wire.ts";
+
+/** Bytes that a packet without bytes counts for. */
+const USUAL_BYTES = 1_024;
+
+export interface Letter {
+  readonly packet: Packet;
+  readonly lane: Lane;
+  readonly bytes: number;
+  /** Whom it is for. */
+  readonly to: PeerId;
+}
+
+export const letterOf = (packet: Packet, to: PeerId, lane: Lane): Letter => ({
+  packet,
+  lane,
+  bytes: packet._tag === "Bytes" ? packet.bytes.length : USUAL_BYTES,
+  to,
+});

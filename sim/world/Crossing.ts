@@ -1,0 +1,98 @@
+/**
+ * A message on its way from one process to another over the simulated network, and the answer to it: what a request and
+ * its connection are between real peers.
+ */
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { Incoming } from "../../runtime/transport/Intake.ts";
+import type { Exchange, ExchangeEnd } from "../../runtime/transport/Link.ts";
+import type { Letter } from "../network/Letter.ts";
+import type { SimPeer } from "./SimPeer.ts";
+
+/** The end of a crossing at which it began. */
+export interface Asker {
+  readonly peer: SimPeer;
+  /** Whether its process still runs. */
+  readonly isOpen: boolean;
+  /** The process of each other peer that has taken a message last, by peer id. */
+  readonly known: Map<PeerId, number>;
+  readonly receiveAnswer: (answer: Letter, isTwice: boolean, crossing: Crossing) => void;
+}
+
+interface Ports {
+  /** Microseconds. */
+  readonly now: () => number;
+  /** Whether nothing gets from one peer to another. */
+  readonly isCut: (from: number, to: number) => boolean;
+  /** Runs something once nothing more is hoped for from a connection. */
+  readonly afterSilence: (run: () => void) => void;
+  readonly answer: (crossing: Crossing, answer: Letter, isFirst: boolean) => void;
+  readonly over: (crossing: Crossing) => void;
+  /** An exchange was kept open, and ended with nothing, or with the process that kept it. */
+  readonly heldInVain: (isProcessOver: boolean) => void;
+}
+
+export class Crossing implements Incoming<Letter> {
+  readonly asker: Asker;
+  readonly exchange: Exchange<Letter>;
+  readonly to: SimPeer;
+  readonly #ports: Ports;
+  /** Which process of the receiver has it, and since when. */
+  #process: number | undefined;
+  #arrivedAt = 0;
+  #isAnswered = false;
+  #isOver = false;
+
+  constructor(ports: Ports, asker: Asker, exchange: Exchange<Letter>, to: SimPeer) {
+    this.#ports = ports;
+    this.asker = asker;
+    this.exchange = exchange;
+    this.to = to;
+  }
+
+  /** It has reached the process that runs. */
+  arrived(): void {
+    this.#process = this.to.process;
+    this.#arrivedAt = this.#ports.now();
+  }
+
+  /** Nothing of it gets through, and nobody says so. */
+  lost(): void {
+    this.#ports.afterSilence(() => this.finish("unreachable"));
+  }
+
+  /** The link that it went by is told how it ended; only the first time counts. */
+  finish(how: ExchangeEnd): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#ports.over(this);
+    this.exchange.end(how);
+  }
+
+  end(answer: Letter | undefined): boolean {
+    const { asker, to } = this;
+    if (!asker.isOpen) return false;
+    const isHeld = this.#ports.now() > this.#arrivedAt;
+    if (!to.isUp || to.process !== this.#process) {
+      if (isHeld) this.#ports.heldInVain(true);
+      this.finish("unreachable");
+      return false;
+    }
+    const isFirst = !this.#isAnswered;
+    this.#isAnswered = true;
+    if (answer !== undefined) this.#ports.answer(this, answer, isFirst);
+    else {
+      if (isHeld) this.#ports.heldInVain(false);
+      if (this.#ports.isCut(to.slot, asker.peer.slot)) this.lost();
+      else this.finish("taken");
+    }
+    return true;
+  }
+
+  refuse(): void {
+    this.finish("refused");
+  }
+
+  proven(): void {
+    // A simulated connection is as good as any other.
+  }
+}
