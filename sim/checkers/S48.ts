@@ -40,21 +40,15 @@ export const S48 = (): Checker => {
     linked: ({ slot }, to, what, letter, isAgain) => {
       const way = wayOf(slot, to);
       const waiting = way.waiting[letter.lane];
-      switch (what) {
-        case "sent":
-          assertMoving(slot, to, way);
-          waiting.push(letter);
-          return;
-        case "departs":
-          way.underWay += 1;
-          if (!isAgain && waiting.shift() !== letter)
-            broken(slot, to, `a message of its ${letter.lane} departs`, "it is not the oldest of those that wait");
-          return;
-        case "over":
-          way.underWay -= 1;
-          return;
-        default:
-          return what satisfies never;
+      if (what === "over") {
+        way.underWay -= 1;
+      } else if (what === "sent") {
+        assertMoving(slot, to, way);
+        waiting.push(letter);
+      } else {
+        way.underWay += 1;
+        if (!isAgain && waiting.shift() !== letter)
+          broken(slot, to, `a message of its ${letter.lane} departs`, "it is not the oldest of those that wait");
       }
     },
     droppedUnsent: ({ slot }, letter, most) => {

@@ -1,7 +1,6 @@
 /**
- * One peer of the simulated world: a disk that outlives processes, a process that
- * runs the real driver, keys that are in memory while it is unsealed, and a clock
- * of its own.
+ * One peer of the simulated world: a disk that outlives processes, a process that runs the real driver, keys that are in
+ * memory while it is unsealed, and a clock of its own.
  */
 import type { Answer } from "../../core/Action.ts";
 import type { Composition } from "../../core/protocol/Composition.ts";
@@ -280,7 +279,6 @@ export class SimPeer implements Watched {
     return all.reduce((bits, isHindered, index) => (isHindered ? bits | (1 << index) : bits), 0);
   }
 
-  /** Gives an event to its process; `consumed` is called when nothing of it waits there any more. */
   dispatch(event: Event, consumed?: () => void): void {
     this.taken += 1;
     this.#looks = 0;
