@@ -65,9 +65,9 @@ it("keeps who works with capacities from the numbers of the service", async () =
 });
 
 it("lets each borrow only what is listed for it", async () => {
-  const line = `import { it } from "../../core/protocol/Decision.ts"; it;`;
-  const files = ["checkers/S26", "checkers/S9", "checkers/S26.test", "faults/Planted"];
+  const line = `import { it } from "../../core/protocol/Topology.ts"; it;`;
+  const files = ["checkers/S19", "checkers/S9", "checkers/S19.test", "faults/Planted"];
   expect(await broken(Object.fromEntries(files.map((name) => [`sim/${name}.ts`, line])))).toEqual([
-    ["sim/checkers/S9.ts", "only-some-judges-use-protocol/Decision"],
+    ["sim/checkers/S9.ts", "only-some-judges-use-protocol/Topology"],
   ]);
 });

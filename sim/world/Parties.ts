@@ -24,8 +24,12 @@ export class Parties {
     this.#world = world;
   }
 
-  /** The cluster is to be another relying party's from now on. */
+  /**
+   * The cluster is to be another relying party's from now on. Not before all have founded it: of the configuration that
+   * they sign then, peers that differ have to be initialized again.
+   */
   change(unit: Unit): void {
+    if (this.#world.peers.some(({ state }) => state?.cluster.membership === undefined)) return;
     this.#party = otherParty(this.#party);
     for (const peer of this.#world.peers) {
       this.#behind.add(peer);
