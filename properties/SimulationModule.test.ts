@@ -139,7 +139,8 @@ const bugs: ReadonlyArray<Bug> = [
   },
   {
     what: "the registry root is over approvers alone",
-    finds: "S13",
+    // Its status tells of fewer rows than there are, before all rows are looked at.
+    finds: "L4",
     schedule: "calm",
     product: wrong({
       apply: (step, id, effects) => {

@@ -23,7 +23,7 @@ const findIn = (bug: PlantedBug): RunResult | undefined => {
 
 /** The rule that a liveness invariant tells, and how members stand to it: votes, or what they have and wait for. */
 const told: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
-  L1: [/RECEIPT|REFUSAL/, /every receipt makes it apply/],
+  L1: [/RECEIPT|REFUSAL/, /every receipt makes it apply|with one faulty member in quarantine/],
   L2: [/leaves nothing behind/, /peer \d still/],
   L3: [/so that all roots are equal/, /the last change, proposal [0-9a-f]+: peer 1 .*; peer 2 |they have revisions/],
   L5: [

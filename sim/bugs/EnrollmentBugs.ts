@@ -141,6 +141,7 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     name: "acknowledged-and-forgotten",
     changes: "the last member acknowledges sessions and stores none",
     finds: "S14",
+    orFinds: ["S2"],
     schedule: "finish-race-two-peers",
     tampering: () => ({
       written: (world, peer, writes) =>

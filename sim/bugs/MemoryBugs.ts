@@ -185,6 +185,7 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
     name: "judged-again",
     changes: "what was aborted is unknown to a member, so it votes on it again",
     finds: "S39",
+    orFinds: ["S1"],
     schedule: "batch-mixed-votes",
     tampering: judgedAgain,
   },
@@ -251,7 +252,7 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
     name: "grudge",
     changes: "whoever asks again for what had expired undecided is told to ask later, for ever",
     finds: "L9",
-    schedule: "few-preparations",
+    schedule: "deadline-knife-edge",
     tampering: () => ({
       answered: (world, answer) => {
         if (!world.healed || (answer._tag !== "Registered" && answer._tag !== "Replaced")) return answer;

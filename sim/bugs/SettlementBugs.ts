@@ -156,6 +156,7 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     name: "unread-answers",
     changes: "whoever is asked about several proposals answers with more statements than the one who asked can read",
     finds: "L1",
+    orFinds: ["L7"],
     schedule: "few-preparations",
     tampering: () => ({
       cryptography: (honest) => ({ ...honest, wire: readingNoMoreThan(MOST_READ, honest.wire) }),
@@ -217,6 +218,7 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     name: "deaf-to-votes",
     changes: "receipts of others are not heard, so that no certificate comes about",
     finds: "L1",
+    orFinds: ["L7"],
     tampering: () => ({
       delivered: (_world, _peer, message) => {
         if (message._tag === "Votes") return { ...message, statements: [] };

@@ -29,6 +29,7 @@ export const tokenBugs: ReadonlyArray<PlantedBug> = [
     name: "closed-for-good",
     changes: "after everything was healed no token is accepted any more",
     finds: "L4",
+    orFinds: ["S44"],
     tampering: () => ({
       judged: (world, _peer, check) => (world.healed ? { _tag: "Refused", reason: "planted" } : check),
     }),

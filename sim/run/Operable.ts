@@ -15,13 +15,13 @@ const wrong = ({ slot }: SimPeer, what: string): Violation =>
   new Violation("L4", "everything was healed, and is at rest", `peer ${slot} ${what}`);
 
 /** What a status says of a peer at rest, by the plan and by the rows; callers may wait for their turn even then. */
-const expected = ({ plan, writerSlot }: World, { peerId, store }: SimPeer) =>
+const expected = ({ plan, writerSlot, product, cryptography }: World, { peerId, store }: SimPeer) =>
   ({
     peerId,
     threshold: plan.peers === 1 ? 1 : Math.floor(plan.peers / 2) + 1,
     total: plan.peers,
     founding: undefined,
-    approvers: allRows(store, "approvers").length,
+    approvers: product.contentsOf(cryptography.crypto, store).count,
     uncommitted: 0,
     locks: 0,
     outbox: 0,

@@ -12,9 +12,9 @@ const record = (options: RunOptions): { recorder: Recorder; result: RunResult; l
 
 const swarm: RunOptions = { seed: 17, schedule: "swarm", peers: 3, crypto: "fast" };
 
-/** How many lines of the trace have this word. */
-const countOf = (lines: ReadonlyArray<string>, word: string): number =>
-  lines.filter((line) => line.includes(` ${word} `)).length;
+/** How many lines of the trace have this kind, which stands behind the time and the peer. */
+const countOf = (lines: ReadonlyArray<string>, kind: string): number =>
+  lines.filter((line) => new RegExp(`^ *\\d+ peer \\d+ ${kind}\\b`).test(line)).length;
 
 describe("a recording", () => {
   it.each([
