@@ -96,7 +96,7 @@ export const rivalSchedules = {
   },
   // Nearly every body as long as one may be, so that few fit into a round, a message or a line, and some longer than that.
   "heavy-bodies": {
-    marks: { "a body was longer than any may be": 3 },
+    marks: { "broken 8 body": 60 },
     share: 15,
     plan: () => ({
       faults: weights(...BUSY_FAULTS, "lossy link", "duplicating network"),
