@@ -7,7 +7,7 @@ import { boot } from "../../core/protocol/Boot.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import { InvariantViolation } from "../../core/base/Invariant.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
-import type { RowView } from "../../core/Tables.ts";
+import type { Rows, RowView } from "../../core/Tables.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { Watched } from "../../sim/checkers/Checker.ts";
 import { Checkers } from "../../sim/checkers/Checkers.ts";
@@ -101,6 +101,24 @@ class AuditedPeer implements Watched {
 
   constructor(slot: number) {
     this.slot = slot;
+  }
+
+  /**
+   * Every row of an approver that a question sent at this time may have found, newest first: the one before, and each
+   * that was written meanwhile. Of the transactions begun by then the last may not have been flushed yet.
+   */
+  foundSince(ref: string, from: number): ReadonlyArray<Rows["approvers"] | undefined> {
+    const found: Array<Rows["approvers"] | undefined> = [];
+    let isBefore = false;
+    for (const { stamp, writes } of this.made.toReversed()) {
+      for (const write of writes.toReversed()) {
+        if (write.table !== "approvers" || write.key !== ref) continue;
+        found.push(write.op === "remove" ? undefined : write.row);
+        if (isBefore) return found;
+      }
+      if (stamp <= from) isBefore = true;
+    }
+    return [...found, undefined];
   }
 }
 
@@ -221,14 +239,13 @@ class Audit {
       case "Read": {
         const { slot, from, ref, found, body } = moment;
         // No process can know that its disk is old: until it is told, or has found out, it shows the rows of that.
-        if (from <= this.#peer(slot).ignorantUntil) return;
-        for (const hook of this.#checkers.hooks("read"))
-          hook(this.#peer(slot), {
-            subject: shownSubject,
-            ref,
-            found,
-            transactions: 0,
-          });
+        const peer = this.#peer(slot);
+        if (from <= peer.ignorantUntil) return;
+        // An answer may be from before what its peer wrote while it was under way.
+        const [, ...earlier] = peer.foundSince(ref, from);
+        if (!earlier.some((row) => row?.revision === found?.revision))
+          for (const hook of this.#checkers.hooks("read"))
+            hook(peer, { subject: shownSubject, ref, found, transactions: 0 });
         if (found !== undefined) this.#truth.read(slot, found, body);
         return this.#witness.read(slot, from, ref, found && approverSubject.seen(found));
       }

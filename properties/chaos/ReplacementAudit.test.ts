@@ -83,10 +83,15 @@ const told = (asked: Asked, answer: Answer, at = end): Moment => ({
 });
 const success = (approver: Approver): Answer => ({ _tag: "Replaced", approver });
 const refusal = (code: RejectionCode): Answer => ({ _tag: "Rejected", rejection: rejection(code, "", "") });
-const readOf = (slot: number, found: Approver | undefined, body = found === undefined ? "" : shown(found)): Moment => ({
+const readOf = (
+  slot: number,
+  found: Approver | undefined,
+  body = found === undefined ? "" : shown(found),
+  from = end + 0.5,
+): Moment => ({
   _tag: "Read",
   at: end + 1,
-  from: end + 0.5,
+  from,
   slot,
   ref,
   found,
@@ -121,6 +126,16 @@ describe("the verdict on replacements", () => {
     expect(id(...won3, readOf(2, first))).toBe("S25");
     expect(id(...won3, readOf(2, undefined))).toBe("S25");
     expect(id(...begun, sent(winner), told(winner, success(won), askedAt + 0.5))).toBe("S14");
+  });
+
+  it("takes a read for one of any time since its question, and of no other", () => {
+    const during = (found: Approver | undefined, from: number): string | undefined =>
+      id(...won3, readOf(2, found, undefined, from));
+    expect(during(first, askedAt)).not.toBe("S25");
+    expect(during(won, askedAt)).not.toBe("S25");
+    expect(during(undefined, askedAt)).toBe("S25");
+    expect(during({ ...won, revision: 3 }, askedAt)).toBe("S25");
+    expect(during(first, end - 0.5)).toBe("S25");
   });
 
   it("finds a split one: two requests that made a revision, and one that is shown in two ways", () => {

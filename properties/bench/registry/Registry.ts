@@ -162,9 +162,13 @@ const growthFigures = (bySize: BySize): Figures => {
 
 const storming = ["get", "firstPage", "pageOfFew"] as const;
 
-/** Reads at one peer while so many callers register through the writer one after the other, and without them, in turn. */
+/**
+ * Reads at one peer while so many callers register through the writer one after the other, and without them, in turn;
+ * meanwhile the same reads at another cluster, in which nothing happens: so much is the machine's share.
+ */
 const measureStorm = async (
   cluster: FilledCluster,
+  elsewhere: FilledCluster,
   callers: number,
   { stormRounds, stormReads }: Calls,
 ): Promise<Figures> => {
@@ -172,8 +176,9 @@ const measureStorm = async (
   if (writer === undefined) throw new Error("a cluster has peers");
   const quiet = new Samples();
   const stormy = new Samples();
-  const read = async (samples: Samples): Promise<void> => {
-    for (const name of storming) samples.add(name, await ask(cluster, name, stormReads));
+  const other = new Samples();
+  const read = async (samples: Samples, of = cluster): Promise<void> => {
+    for (const name of storming) samples.add(name, await ask(of, name, stormReads));
   };
   let registered = 0;
   for (let round = 0; round < stormRounds; round++) {
@@ -182,6 +187,7 @@ const measureStorm = async (
     const storm = new Running([...process.execArgv, stormFile, ...order]);
     await storm.until((text) => /begun/.exec(text) ?? undefined);
     await read(stormy);
+    await read(other, elsewhere);
     if ((await storm.stop()) !== 0) throw new Error(storm.text);
     registered += Number(/(\d+) a second/.exec(storm.stdout)?.[1]) / stormRounds;
   }
@@ -193,6 +199,7 @@ const measureStorm = async (
         [`${name}StormMedianMillis`, rounded(stormy.median(name))],
         [`${name}StormP99Millis`, rounded(stormy.p99(name))],
         [`${name}StormOverQuietP99`, rounded(stormy.p99(name) / quiet.p99(name))],
+        [`${name}StormOverElsewhereP99`, rounded(stormy.p99(name) / other.p99(name))],
       ]),
     ),
   };
@@ -270,7 +277,7 @@ const figuresIn = async (
   for (const [{ size }, samples] of etcds)
     figures[`etcdOf${size}`] = answerFigures(samples, Object.keys(etcdQuestions));
   const largest = clusters.at(-1) ?? smallest;
-  for (const callers of STORMS) figures[`stormOf${callers}Callers`] = await measureStorm(largest, callers, calls);
+  for (const callers of STORMS) figures[`stormOf${callers}Callers`] = await measureStorm(largest, smallest, callers, calls);
   figures["registrations"] = await measureIndexRows(smallest, calls);
   return figures;
 };
