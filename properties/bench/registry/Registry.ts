@@ -277,7 +277,8 @@ const figuresIn = async (
   for (const [{ size }, samples] of etcds)
     figures[`etcdOf${size}`] = answerFigures(samples, Object.keys(etcdQuestions));
   const largest = clusters.at(-1) ?? smallest;
-  for (const callers of STORMS) figures[`stormOf${callers}Callers`] = await measureStorm(largest, smallest, callers, calls);
+  for (const callers of STORMS)
+    figures[`stormOf${callers}Callers`] = await measureStorm(largest, smallest, callers, calls);
   figures["registrations"] = await measureIndexRows(smallest, calls);
   return figures;
 };
