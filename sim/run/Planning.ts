@@ -39,7 +39,7 @@ const CALLERS: WorkloadPlan = {
   mostKeys: 1_500,
 };
 
-/** Steps before healing: many short seeds and some long ones find more in the same time (decision 0019). */
+/** Steps before healing: many short seeds and some long ones find more in the same time. By processor time, planted bugs are found as soon with 250 steps as with 1,000; below 500 large clusters are hardly founded. */
 const FAST_STEPS = [500, 500, 500, 500, 500, 500, 500, 500, 1_000, 1_000, 1_000, 2_000] as const;
 /** Fewer steps where each costs more. */
 const CODEC_STEPS = 300;
