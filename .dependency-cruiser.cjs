@@ -46,7 +46,8 @@ const sim = [
  * bytes, and name content by its digest. Types aside, nothing else: what a key, a credential, a response, a lock or a
  * permission is, how much may be, and what is allowed, it has from callers and from the contract's words.
  */
-const judges = "^sim/(oracle|models|checkers|requests)/";
+const judges =
+  "^sim/((oracle|models|checkers|requests|run)/|callers/OpenRequests\\.ts$|world/(Attendance|Crowd|Deadlines|WrongClocks)\\.ts$)";
 
 /** For every judge: forms of bytes and rows, which mean nothing by themselves. */
 const forms = ["^core/codec/(Utf8|CborWriter)\\.ts$", "^core/base/Memo\\.ts$", "^core/protocol/(Tables|AllRows)\\.ts$"];
@@ -86,9 +87,20 @@ const borrowed = [
     "checkers/(Ghost|S19|S32)",
     "a digest of the bytes of a codec: what it left out would be gone from rows and messages, too",
   ],
-  ["protocol/Proposal", "checkers/S18", "the same, of a proposal"],
+  ["protocol/Proposal", "(checkers/S18|run/L9)", "the same, of a proposal"],
   ["protocol/Statement", "checkers/(Ghost|S22|S31)", "the same, of statements and batches"],
   ["protocol/Restoration", "checkers/S22", "the same, of a restore"],
+  [
+    "protocol/Mode",
+    "run/(Absence|L7|Liveness)",
+    "whom progress is demanded of: one that is never active ends in L5, one that is too soon owes more (L7, L11)",
+  ],
+  ["protocol/Status", "run/Operable", "what it says is held against rows and plan"],
+  [
+    "commands/approvers/ApproverIndex",
+    "run/Rest",
+    "an index that is never whole, or said to be too soon, is in every list (S40)",
+  ],
 ].map(([what, by, why]) => ({ what: `^core/${what}\\.ts$`, by: `^sim/${by}\\.ts$`, why }));
 
 const notionsOfTheirOwn = [

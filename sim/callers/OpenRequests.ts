@@ -1,6 +1,5 @@
 /** Requests that callers wait for: each is answered, or given up, once. */
 import type { Answer } from "../../core/Action.ts";
-import { ceremonyChecks } from "../../core/webauthn/CeremonyRefusal.ts";
 import type { Token, TokenKind } from "../requests/Commands.ts";
 import { FinishClaims } from "../requests/FinishClaims.ts";
 import { isFinish, isInvite } from "../requests/EnrollmentRequests.ts";
@@ -35,7 +34,7 @@ interface OpenRequest {
 const isRefusedResponse = (answer: Answer): boolean =>
   answer._tag === "Rejected" &&
   answer.rejection.code === "INVALID_CEREMONY" &&
-  answer.rejection.faults.every(({ pointer }) => pointer !== ceremonyChecks.invitation);
+  answer.rejection.faults.every(({ pointer }) => pointer !== "/invitation");
 
 export class OpenRequests {
   readonly #world: World;

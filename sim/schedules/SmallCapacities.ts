@@ -38,8 +38,8 @@ const ranges: Readonly<Record<Drawable, Stretch>> = {
   listedKeys: [1, 6],
   listedRuns: FEW,
   listWork: FEW,
-  // No filter of the lister has more terms than three, and the first search of each is 1.25.
-  searchWork: [5, 7],
+  // No filter of the lister has more terms than two, and the first search of each is 1.25.
+  searchWork: [3, 5],
 };
 
 const names = Object.keys(ranges) as ReadonlyArray<Drawable>;

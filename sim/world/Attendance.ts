@@ -2,7 +2,6 @@
  * Who has told the writer that it is ready, and when the writer asked: by the messages that went between them. While a
  * member is missing nothing is reserved (S42, contract 10.1), and what a member said counts for a second (S43).
  */
-import { Limits } from "../../core/base/Limits.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { MessageOf } from "../../core/protocol/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -12,6 +11,9 @@ import type { Scheduler } from "./Scheduler.ts";
 import { Violation } from "../base/Violation.ts";
 
 type Ready = MessageOf<"Ready">;
+
+/** What a member has said counts for so long (protocol.md 3.3). */
+const COUNTS_MILLIS = 1_000;
 
 /** Questions to one member that may still be answered. */
 const KEPT = 4;
@@ -110,12 +112,12 @@ export class Attendance {
       throw new Violation(
         "S43",
         first,
-        `peer ${member} said that it was ready when asked at ${newest.askedAt} µs, which counts for ${Limits.probeAgeMillis} ms`,
+        `peer ${member} said that it was ready when asked at ${newest.askedAt} µs, which counts for ${COUNTS_MILLIS} ms`,
       );
   }
 
   #isYoung(askedAt: number): boolean {
-    return millis(this.#scheduler.now) - millis(askedAt) <= Limits.probeAgeMillis;
+    return millis(this.#scheduler.now) - millis(askedAt) <= COUNTS_MILLIS;
   }
 
   /** Whether the last answer came in this very millisecond, or the peer has been busy ever since. */

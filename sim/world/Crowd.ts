@@ -4,7 +4,6 @@
  */
 import type { Capacities } from "../../core/base/Capacities.ts";
 import type { Answer } from "../../core/Action.ts";
-import { FORGOTTEN } from "../../core/protocol/DuplicateSuppression.ts";
 import type { Outcome } from "../../core/protocol/Message.ts";
 import type { MemberFault, Rejection } from "../../core/base/Rejection.ts";
 import type { SimPeer } from "./SimPeer.ts";
@@ -100,8 +99,11 @@ export const arrivalAt = (entry: SimPeer, writer: SimPeer, elapsedMillis: number
   };
 };
 
+/** How a peer that may have forgotten a request speaks of itself, as operators read it. */
+const FORGOTTEN = "it no longer knows what became of requests";
+
 const forgottenIn = ({ members }: Rejection): MemberFault | undefined =>
-  members.find(({ reason }) => reason === FORGOTTEN);
+  members.find(({ reason }) => reason.startsWith(FORGOTTEN));
 
 /** Whether an answer says that the request may be a copy of an older one. */
 export const saysForgotten = (outcome: Outcome): boolean =>

@@ -1,5 +1,4 @@
 /** Which clocks are set wrong, by how much, and since when they are right again. */
-import { Limits } from "../../core/base/Limits.ts";
 import type { MemberFault } from "../../core/base/Rejection.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import { Violation } from "../base/Violation.ts";
@@ -11,6 +10,9 @@ const RIGHT_MILLIS = 2_500;
 const WRONG_MILLIS = 10_000;
 /** As long as a caller waits for the answer to a request from before. */
 const REMEMBERED_MICROS = 15_000_000;
+
+/** So long a process doubts its clock after a jump, and no longer (protocol.md 2). */
+const DOUBT_MICROS = 600_000_000;
 
 /** How a peer speaks of itself that doubts its own clock. */
 const WAS_SET = "its clock was set";
@@ -119,12 +121,12 @@ export class WrongClocks {
     if (!this.#isOff(peer)) return false;
     const since = this.#wrongSince[peer.slot];
     if (since?.process !== peer.process) return true;
-    return this.#ports.scheduler.now - since.at >= Limits.clockDoubtMillis * 1000;
+    return this.#ports.scheduler.now - since.at >= DOUBT_MICROS;
   }
 
   #wasSet(slot: number): boolean {
     const at = this.#setAt[slot];
-    const remembered = Limits.clockDoubtMillis * 1000 + REMEMBERED_MICROS;
+    const remembered = DOUBT_MICROS + REMEMBERED_MICROS;
     return at !== undefined && this.#ports.scheduler.now - at < remembered;
   }
 
