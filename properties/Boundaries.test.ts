@@ -32,7 +32,15 @@ const broken = async (files: {
 };
 
 it("keeps what judges a run from asking the core", async () => {
-  const judges = ["checkers/S9", "models/Planted", "models/approvers/Planted", "oracle/Planted", "requests/Planted", "run/L7", "world/Crowd"];
+  const judges = [
+    "checkers/S9",
+    "models/Planted",
+    "models/approvers/Planted",
+    "oracle/Planted",
+    "requests/Planted",
+    "run/L7",
+    "world/Crowd",
+  ];
   const up = (name: string): string => "../".repeat(name.split("/").length);
   const all = (text: (up: string) => string) =>
     Object.fromEntries(judges.map((name) => [`sim/${name}.ts`, text(up(name))]));
