@@ -9,10 +9,12 @@ import type { Digest } from "../base/Digest.ts";
 const NODE_TAG = "CUSTODY_STMT_NODE_V1";
 const node = pair(digest, digest);
 
-const join = (crypto: Crypto, left: Digest, right: Digest): Digest => crypto.digest(NODE_TAG, node, [left, right]);
+/** The node above two others. */
+export const joined = (crypto: Crypto, left: Digest, right: Digest): Digest =>
+  crypto.digest(NODE_TAG, node, [left, right]);
 
 /** The largest power of two smaller than `size`, for `size` of at least 2. */
-const splitPoint = (size: number): number => {
+export const splitPoint = (size: number): number => {
   let half = 1;
   while (half * 2 < size) half *= 2;
   return half;
@@ -40,7 +42,7 @@ export const merkleTree = (crypto: Crypto, leaves: ReadonlyArray<Digest>): Merkl
     const left = build(from, middle);
     const right = build(middle, to);
     for (let index = from; index < to; index++) proofs[index]?.push(index < middle ? right : left);
-    return join(crypto, left, right);
+    return joined(crypto, left, right);
   };
   return { root: build(0, leaves.length), proofs };
 };
@@ -65,7 +67,7 @@ export const impliedRoot = (
     const below = at < half ? climb(at, half) : climb(at - half, count - half);
     const sibling = proof[used++];
     if (below === undefined || sibling === undefined) return undefined;
-    return at < half ? join(crypto, below, sibling) : join(crypto, sibling, below);
+    return at < half ? joined(crypto, below, sibling) : joined(crypto, sibling, below);
   };
   const root = climb(index, size);
   return used === proof.length ? root : undefined;

@@ -6,8 +6,9 @@
 import { type Codec, digest, list, record, signature, text, type TypeOf, uint } from "../codec/Codec.ts";
 import { kept } from "../codec/Versioned.ts";
 import type { Crypto } from "../crypto/Crypto.ts";
-import type { Digest } from "../base/Digest.ts";
+import type { Digest, PublicKey } from "../base/Digest.ts";
 import { impliedRoot, merkleTree } from "./Merkle.ts";
+import { MOST_LEAVES, ProvenTree } from "./ProvenTree.ts";
 import type { Membership, PeerId } from "./Topology.ts";
 
 const LEAF_TAG = "CUSTODY_STMT_LEAF_V1";
@@ -75,18 +76,63 @@ export const batchTree = (crypto: Crypto, statements: ReadonlyArray<Statement>) 
     statements.map((each) => leafHash(crypto, each)),
   );
 
+/** A batch under whose header a signature was verified, and what is proven of its statements by now. */
+interface VerifiedBatch extends SignedHeader {
+  readonly key: PublicKey;
+  readonly tree: ProvenTree;
+}
+
+/** How many batches are remembered: those of a few rounds, by every member of a small cluster. */
+const REMEMBERED = 64;
+
+/** By crypto port, that is for each process; by root. What is asked of them has the same answer without. */
+const batches = new WeakMap<Crypto, Map<Digest, VerifiedBatch>>();
+
+const isSameHeader = (left: BatchHeader, right: BatchHeader): boolean =>
+  left === right ||
+  (left.root === right.root &&
+    left.size === right.size &&
+    left.batchNo === right.batchNo &&
+    left.peerId === right.peerId &&
+    left.incarnation === right.incarnation &&
+    left.prevBatchHash === right.prevBatchHash &&
+    left.signedAt === right.signedAt &&
+    left.version === right.version);
+
+/** Whether a statement belongs to a batch of several under this key. */
+const isOfBatch = (crypto: Crypto, key: PublicKey, leaf: Digest, signed: SignedStatement): boolean => {
+  const { header, signature, index, proof } = signed;
+  const known = batches.get(crypto) ?? new Map<Digest, VerifiedBatch>();
+  const batch = known.get(header.root);
+  if (batch?.key === key && batch.signature === signature && isSameHeader(batch.header, header))
+    return batch.tree.holds(crypto, leaf, index, proof);
+  const tree = new ProvenTree(header.root, header.size);
+  if (!tree.holds(crypto, leaf, index, proof)) return false;
+  if (!crypto.verify(key, BATCH_TAG, batchHeaderCodec, header, signature)) return false;
+  known.delete(header.root);
+  known.set(header.root, { header, signature, key, tree });
+  for (const oldest of known.keys()) {
+    if (known.size <= REMEMBERED) break;
+    known.delete(oldest);
+  }
+  batches.set(crypto, known);
+  return true;
+};
+
 /**
  * Whether a statement is authentic: made for this topology, part of a batch that
  * the named member signed. Says nothing about incarnations or deadlines. Every
- * peer gets a copy of its own, so no result is remembered per object;
- * {@link Crypto} remembers signatures by their bytes, where that is cheap.
+ * peer gets a copy of its own, so no result is remembered per object; what
+ * statements of one batch share is verified once.
  */
 export const isAuthentic = (crypto: Crypto, membership: Membership, signed: SignedStatement): boolean => {
   const { statement, header } = signed;
   const key = membership.keys.get(header.peerId);
   if (key === undefined) return false;
   if (statement.topologyDigest !== membership.digest || statement.epoch !== membership.topology.epoch) return false;
-  const root = impliedRoot(crypto, leafHash(crypto, statement), signed.index, header.size, signed.proof);
+  const leaf = leafHash(crypto, statement);
+  if (header.size > 1 && header.size <= MOST_LEAVES) return isOfBatch(crypto, key, leaf, signed);
+  const root = impliedRoot(crypto, leaf, signed.index, header.size, signed.proof);
   return root === header.root && crypto.verify(key, BATCH_TAG, batchHeaderCodec, header, signed.signature);
 };
 
