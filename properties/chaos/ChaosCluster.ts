@@ -9,7 +9,7 @@ import { type DevFolder, devFolder } from "../../server/dev/DevFolder.ts";
 import { openDevFolder, prepareCluster } from "../../server/dev/DevSetup.ts";
 import { mintToken, operatorPermissions, operatorTtlMillis } from "../../server/dev/Tokens.ts";
 import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
-import { MESSAGE_TYPE, MESSAGES_PATH } from "../../server/transport/PeerLink.ts";
+import { MESSAGE_TYPE, MESSAGES_PATH } from "../../server/transport/Posts.ts";
 import { developmentShares } from "../../server/peer/DevelopmentSecrets.ts";
 import type { Violation } from "../../sim/base/Violation.ts";
 import { Backups } from "./Backups.ts";

@@ -1,7 +1,8 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
-import { maxEnvelopeBytes, WARRANT_HEADER } from "../../server/transport/PeerLink.ts";
+import { maxEnvelopeBytes } from "../../server/transport/Outgoing.ts";
+import { WARRANT_HEADER } from "../../server/transport/Posts.ts";
 import { registration, ServerCluster } from "./ServerCluster.ts";
 
 const MESSAGES = "/peer/v1/messages";

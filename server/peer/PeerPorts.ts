@@ -6,7 +6,7 @@ import type { ByteStore } from "../../runtime/ByteStore.ts";
 import type { OperatorJournal } from "../../runtime/OperatorLog.ts";
 import type { WallClock } from "../../runtime/WallClock.ts";
 import type { CryptoBackend } from "../crypto/CryptoBackend.ts";
-import type { Outgoing } from "../transport/PeerLink.ts";
+import type { Outgoing } from "../transport/Outgoing.ts";
 import type { Metrics } from "./Metrics.ts";
 
 export interface PeerPorts {

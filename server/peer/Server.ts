@@ -34,7 +34,7 @@ import { isMarkedInitialized, markInitialized } from "../sqlite/StoreDirectory.t
 import { openTelemetry, type Telemetry } from "../telemetry/Telemetry.ts";
 import { loadUsableTls } from "../tls/Certificates.ts";
 import { expiries, type ListenerTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
-import type { Outgoing } from "../transport/PeerLink.ts";
+import type { Outgoing } from "../transport/Outgoing.ts";
 import { makePeerListener, type PeerEndpoint } from "../transport/PeerListener.ts";
 import { openLinks, type PeerLinks } from "../transport/PeerLinks.ts";
 import { declareCopied } from "./CopiedDisk.ts";

@@ -1,10 +1,14 @@
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Lane } from "../../core/protocol/Lane.ts";
+import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import type { DropReason } from "../../runtime/transport/Link.ts";
 import { MailboxRoom, type Parcel } from "../../runtime/transport/MailboxRoom.ts";
-import { maxEnvelopeBytes, MESSAGES_PATH, PeerLink, PROBLEM_TYPE, WARRANT_HEADER } from "./PeerLink.ts";
+import { maxEnvelopeBytes } from "./Outgoing.ts";
+import { PeerLink } from "./PeerLink.ts";
+import { STREAM_PATH } from "./PeerStreams.ts";
+import { MESSAGES_PATH, PROBLEM_TYPE, WARRANT_HEADER } from "./Posts.ts";
 
 const tls = { rejectUnauthorized: true, minVersion: "TLSv1.3" } as const;
 const limits = { connections: 2, roundConnections: 0, queuedMessages: 3, queuedBytes: 100 };
@@ -17,6 +21,13 @@ afterEach(() => {
   }
 });
 
+/** A peer of the version before there were streams. */
+const earlier = (take: RequestListener): Server =>
+  createServer((request, response) => {
+    if (request.url !== STREAM_PATH) return take(request, response);
+    return void response.writeHead(404, { "content-type": PROBLEM_TYPE }).end();
+  });
+
 interface Received {
   readonly body: string;
   readonly warrant: unknown;
@@ -27,7 +38,7 @@ interface Received {
 /** A peer API that takes messages and answers when it is told to. */
 const receiver = async () => {
   const received: Array<Received> = [];
-  const server = createServer((request, response) => {
+  const server = earlier((request, response) => {
     let body = "";
     request.on("data", (chunk: Uint8Array) => {
       body += Buffer.from(chunk).toString();
@@ -79,7 +90,7 @@ const linkTo = (url: string, change: Partial<typeof limits> = {}, timeoutMillis 
   return { link, dropped, ways, answers, parcels, room, send };
 };
 
-describe("the way to another peer", () => {
+describe("the way to a peer that takes no stream", () => {
   it("uses so many connections and queues so many messages, the oldest dropped", async () => {
     const { received, url } = await receiver();
     const { link, dropped, send } = linkTo(url);
@@ -173,15 +184,16 @@ describe("the way to another peer", () => {
 
   it("sends a warrant with the message it is for, and with no other", async () => {
     const { received, url } = await receiver();
-    const { send } = linkTo(url, { connections: 1, roundConnections: 0 });
+    const { send } = linkTo(url, { connections: 1, queuedBytes: 2 * STRANGER_BYTES });
     send("small");
-    send("large", "round", Uint8Array.of(251, 255));
+    const large = "l".repeat(STRANGER_BYTES + 1);
+    send(large, "round", Uint8Array.of(251, 255));
     await vi.waitFor(() => expect(received).toHaveLength(1));
     received[0]?.answer(204);
     await vi.waitFor(() => expect(received).toHaveLength(2));
     expect(received.map(({ body, warrant }) => [body, warrant])).toEqual([
       ["small", undefined],
-      ["large", "-_8"],
+      [large, "-_8"],
     ]);
   });
 
@@ -244,7 +256,7 @@ const fickle = async (later: (request: IncomingMessage) => void) => {
   const bodies: Array<string> = [];
   const seen = new WeakSet<Duplex>();
   const waiting: Array<() => void> = [];
-  const server = createServer((request, response) => {
+  const server = earlier((request, response) => {
     let body = "";
     request.on("data", (chunk: Uint8Array) => {
       body += Buffer.from(chunk).toString();

@@ -8,7 +8,8 @@ import type { Config } from "../config/ConfigSchema.ts";
 import type { Log } from "../peer/Log.ts";
 import { later } from "../peer/MachineTime.ts";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";
-import { type Outgoing, PeerLink } from "./PeerLink.ts";
+import type { Outgoing } from "./Outgoing.ts";
+import { PeerLink } from "./PeerLink.ts";
 import { WayReport } from "./WayReport.ts";
 
 export interface LinksOptions {

@@ -8,7 +8,8 @@ import { Intake } from "../../runtime/transport/Intake.ts";
 import { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
 import { openGuard } from "../../properties/http/OpenGuard.ts";
-import { maxEnvelopeBytes, MESSAGE_TYPE, MESSAGES_PATH, type Outgoing, WARRANT_HEADER } from "./PeerLink.ts";
+import { maxEnvelopeBytes, type Outgoing } from "./Outgoing.ts";
+import { MESSAGE_TYPE, MESSAGES_PATH, WARRANT_HEADER } from "./Posts.ts";
 import { later } from "../peer/MachineTime.ts";
 import { makePeerListener } from "./PeerListener.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The peer API: POST /peer/v1/messages takes one signed envelope, GET /metrics
- * shows counters. Plain `node:http`: every registration crosses it a dozen times.
+ * The peer API: GET /peer/v1/stream becomes a stream of messages, POST /peer/v1/messages takes one, GET /metrics shows
+ * counters.
  */
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
@@ -16,14 +16,9 @@ import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { timeoutsOf } from "../net/ConnectionLimits.ts";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
 import { ArrivalRoom } from "./ArrivalRoom.ts";
-import {
-  maxEnvelopeBytes,
-  MESSAGE_TYPE,
-  MESSAGES_PATH,
-  type Outgoing,
-  PROBLEM_TYPE,
-  WARRANT_HEADER,
-} from "./PeerLink.ts";
+import { maxEnvelopeBytes, type Outgoing } from "./Outgoing.ts";
+import { takeStream } from "./PeerStreams.ts";
+import { MESSAGE_TYPE, MESSAGES_PATH, PROBLEM_TYPE, WARRANT_HEADER } from "./Posts.ts";
 
 /** What the peer API needs of the peer behind it. */
 export interface PeerEndpoint {
@@ -213,6 +208,7 @@ export const makePeerListener = (
   const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...tls });
   guard.watch(server);
   server.on("request", guard.bounded(handle));
+  server.on("upgrade", (request, socket, head) => takeStream({ endpoint, arrivals, guard }, request, socket, head));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const isBusy = guard.isBusy(socket);
     if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") guard.report("slowRequest");

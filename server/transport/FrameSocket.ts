@@ -1,0 +1,112 @@
+/**
+ * A connection that carries frames, in both directions: what is written without a pause leaves in one write, and a side
+ * that stops in the middle of a frame, or reads nothing, is cut off.
+ */
+import type { Duplex } from "node:stream";
+import { type FrameHeader, frameHeader, FrameReader, type FrameSink } from "../../runtime/transport/Frames.ts";
+
+/** To the end of a frame that has begun. */
+const FRAME_MILLIS = 10_000;
+/** Bytes that wait to be written beyond which nothing more is read from whoever does not read. */
+const MOST_UNREAD_BYTES = 1024 * 1024;
+
+export interface FrameSocketPorts extends FrameSink {
+  /** It is over; `code` is the platform's name of the fault, if there was one. */
+  readonly closed: (code: string | undefined) => void;
+  /** What has come is not to be read any further: why. The connection is closed. */
+  readonly refused: (why: string) => void;
+  /** It is cut off: the other side stopped in the middle of a frame, or does not read. */
+  readonly cut: (why: "slow sender" | "slow reader") => void;
+  /** Until what is written must be read, in milliseconds. */
+  readonly writeMillis: number;
+}
+
+export class FrameSocket {
+  readonly #socket: Duplex;
+  readonly #ports: FrameSocketPorts;
+  readonly #reader: FrameReader;
+  #isCorked = false;
+  #frameTimer: NodeJS.Timeout | undefined;
+  #writeTimer: NodeJS.Timeout | undefined;
+
+  constructor(socket: Duplex, ports: FrameSocketPorts) {
+    this.#socket = socket;
+    this.#ports = ports;
+    this.#reader = new FrameReader({
+      ...ports,
+      complete: (header, body) => {
+        this.#endFrame();
+        ports.complete(header, body);
+      },
+    });
+    let code: string | undefined;
+    socket.on("error", (error: NodeJS.ErrnoException) => void (code = error.code ?? "ERROR"));
+    socket.on("close", () => {
+      this.#endFrame();
+      clearTimeout(this.#writeTimer);
+      ports.closed(code);
+    });
+    socket.on("end", () => socket.destroy());
+    socket.on("drain", () => {
+      clearTimeout(this.#writeTimer);
+      this.#writeTimer = undefined;
+      socket.resume();
+    });
+  }
+
+  /** @param head what has come on the socket already */
+  start(head: Uint8Array): void {
+    if (head.length > 0) this.#read(head);
+    this.#socket.on("data", (chunk: Uint8Array) => this.#read(chunk));
+  }
+
+  get isOpen(): boolean {
+    return !this.#socket.destroyed && this.#socket.writable;
+  }
+
+  /** Writes one frame; the body must not change any more. */
+  write(header: FrameHeader, body?: Uint8Array): void {
+    const socket = this.#socket;
+    if (!this.isOpen) return;
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      socket.cork();
+      process.nextTick(() => {
+        this.#isCorked = false;
+        socket.uncork();
+        if (socket.writableNeedDrain) this.#awaitReader();
+      });
+    }
+    socket.write(frameHeader(header));
+    if (body !== undefined && body.length > 0) socket.write(body);
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #read(bytes: Uint8Array): void {
+    if (this.#socket.destroyed) return;
+    const fault = this.#reader.push(bytes);
+    if (fault !== undefined) {
+      this.#ports.refused(fault);
+      return this.destroy();
+    }
+    if (this.#reader.isAmidst) this.#frameTimer ??= setTimeout(() => this.#cut("slow sender"), FRAME_MILLIS);
+    if (this.#socket.writableLength > MOST_UNREAD_BYTES) this.#socket.pause();
+  }
+
+  #endFrame(): void {
+    clearTimeout(this.#frameTimer);
+    this.#frameTimer = undefined;
+  }
+
+  #awaitReader(): void {
+    this.#writeTimer ??= setTimeout(() => this.#cut("slow reader"), this.#ports.writeMillis);
+  }
+
+  #cut(why: "slow sender" | "slow reader"): void {
+    this.#ports.cut(why);
+    this.destroy();
+  }
+}

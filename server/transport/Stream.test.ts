@@ -1,0 +1,224 @@
+import { connect, type Socket } from "node:net";
+import { createServer, type Server } from "node:http";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Message } from "../../core/Message.ts";
+import { openGuard } from "../../properties/http/OpenGuard.ts";
+import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
+import { frameHeader, type FrameHeader } from "../../runtime/transport/Frames.ts";
+import { HeldAnswers } from "../../runtime/transport/HeldAnswers.ts";
+import { Intake } from "../../runtime/transport/Intake.ts";
+import type { DropReason } from "../../runtime/transport/Link.ts";
+import { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
+import { later } from "../peer/MachineTime.ts";
+import type { Outgoing } from "./Outgoing.ts";
+import { PeerLink } from "./PeerLink.ts";
+import { makePeerListener } from "./PeerListener.ts";
+import { STREAM_PATH, STREAM_PROTOCOL } from "./PeerStreams.ts";
+
+const tls = { rejectUnauthorized: true, minVersion: "TLSv1.3" } as const;
+const open: Array<{ readonly close: () => unknown }> = [];
+afterEach(() => {
+  for (const each of open.splice(0)) each.close();
+});
+
+const listening = async (server: Server): Promise<number> => {
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+};
+
+const outgoing = (text: string): Outgoing => ({
+  packet: Buffer.from(text),
+  bytes: text.length,
+  lane: "round",
+  warrant: undefined,
+});
+
+/** A real listener that takes every text but `wrong`, and answers those that ask as the test says. */
+const receiver = async (answerTo: (text: string) => string | undefined = () => undefined) => {
+  const held = new HeldAnswers<Outgoing>({ later, elapsedMillis: () => performance.now() });
+  const room = new MailboxRoom();
+  const guard = openGuard();
+  const taken: Array<string> = [];
+  const statuses: Array<number> = [];
+  const asking: Message = { _tag: "AbortRequest", items: [] };
+  const silent: Message = { _tag: "Votes", statements: [] };
+  let last = "";
+  const intake = new Intake<Uint8Array, Outgoing>({
+    open: (bytes) => {
+      last = Buffer.from(bytes).toString();
+      const message = answerTo(last) === undefined ? silent : asking;
+      return last === "wrong" ? "wrong" : { from: 2, versions: undefined, message };
+    },
+    judge: () => expect.fail("no message has a token"),
+    deliver: (_opened, _actors, consumed) => {
+      taken.push(last);
+      const answer = answerTo(last);
+      if (answer !== undefined) held.use(2, outgoing(answer));
+      consumed();
+    },
+    unread: () => undefined,
+    hold: (from, exchange) => held.hold(from, exchange),
+    backlog: () => 0,
+    room,
+  });
+  const answered = (status: number): void => void statuses.push(status);
+  const metrics = (): Promise<string> => Promise.resolve("");
+  const endpoint = { intake, warranted: () => undefined, initialized: () => true, answered, metrics, room };
+  const { server, bodyBytes } = makePeerListener(endpoint, undefined, guard);
+  open.push({ close: () => (guard.closeAll(), server.close()) });
+  return { port: await listening(server), guard, taken, statuses, bodyBytes };
+};
+
+const linkTo = (port: number) => {
+  const dropped: Array<DropReason> = [];
+  const ways: Array<string | undefined> = [];
+  const answers: Array<string> = [];
+  const room = new MailboxRoom();
+  const link = new PeerLink({
+    url: `http://127.0.0.1:${port}`,
+    tls,
+    dropped: (reason) => void dropped.push(reason),
+    ended: (why) => void ways.push(why),
+    received: (envelope, parcel) => {
+      answers.push(Buffer.from(envelope).toString());
+      parcel.release();
+    },
+    parcel: () => room.parcel(2),
+    timeoutMillis: 1_000,
+  });
+  open.push(link);
+  return { link, dropped, ways, answers, room, send: (text: string) => link.send(outgoing(text)) };
+};
+
+describe("a stream to another peer", () => {
+  it("takes all messages in order on one connection, and brings answers back", async () => {
+    const { port, guard, taken, statuses } = await receiver((text) => (text === "ask" ? "an answer" : undefined));
+    const { link, dropped, answers, room, send } = linkTo(port);
+    for (const text of ["1", "2", "ask", "3"]) send(text);
+    await vi.waitFor(() => expect(taken).toEqual(["1", "2", "ask", "3"]));
+    await vi.waitFor(() => expect(answers).toEqual(["an answer"]));
+    for (let count = 4; count < 40; count++) send(String(count));
+    await vi.waitFor(() => expect(taken).toHaveLength(40));
+    expect(taken.slice(4)).toEqual(Array.from({ length: 36 }, (_, index) => String(index + 4)));
+    expect([guard.open, link.isReachable, dropped, room.held]).toEqual([1, true, [], 0]);
+    expect([statuses.filter((status) => status === 200).length, new Set(statuses)]).toEqual([1, new Set([204, 200])]);
+  });
+
+  it("proves its connection with the first good message, and goes on after one that is refused", async () => {
+    const { port, guard, taken } = await receiver();
+    const proven = vi.spyOn(guard, "prove");
+    const { dropped, ways, send } = linkTo(port);
+    send("wrong");
+    await vi.waitFor(() => expect(dropped).toEqual(["refused"]));
+    expect(proven).not.toHaveBeenCalled();
+    send("right");
+    await vi.waitFor(() => expect(taken).toEqual(["right"]));
+    expect([proven.mock.calls.length, guard.open, ways]).toEqual([1, 1, [undefined, undefined]]);
+  });
+
+  it("is opened again when it was cut", async () => {
+    const { port, guard, taken } = await receiver();
+    const { dropped, send } = linkTo(port);
+    send("before");
+    await vi.waitFor(() => expect(taken).toEqual(["before"]));
+    guard.closeAll();
+    send("after");
+    await vi.waitFor(() => expect(taken).toEqual(["before", "after"]));
+    expect(dropped).toEqual([]);
+  });
+
+  it("makes way for one with other certificates, once nothing on it is under way", async () => {
+    const { port, guard, taken } = await receiver();
+    const { link, dropped, send } = linkTo(port);
+    send("1");
+    await vi.waitFor(() => expect(link.isReachable).toBe(true));
+    send("2");
+    link.renew(tls);
+    send("3");
+    await vi.waitFor(() => expect(taken.toSorted()).toEqual(["1", "2", "3"]));
+    await vi.waitFor(() => expect(guard.open).toBe(1));
+    expect(dropped).toEqual([]);
+  });
+
+  it("leaves large messages, which need a warrant, to requests", async () => {
+    const { port, statuses } = await receiver();
+    const { dropped, send } = linkTo(port);
+    send("s".repeat(STRANGER_BYTES));
+    await vi.waitFor(() => expect(statuses).toEqual([204]));
+    send("l".repeat(STRANGER_BYTES + 1));
+    await vi.waitFor(() => expect([statuses, dropped]).toEqual([[204, 413], ["refused"]]));
+  });
+});
+
+/** What a stranger gets that turns a connection into a stream and sends these bytes. */
+const stranger = async (port: number, headers: string, bytes: Uint8Array) => {
+  const socket: Socket = connect(port, "127.0.0.1");
+  let text = "";
+  socket.on("data", (chunk: Uint8Array) => void (text += Buffer.from(chunk).toString("latin1")));
+  socket.on("error", () => undefined);
+  open.push({ close: () => socket.destroy() });
+  socket.write(`${headers}\r\nhost: peer\r\nconnection: Upgrade\r\n\r\n`);
+  socket.write(bytes);
+  await new Promise((resolve) => void socket.on("close", resolve));
+  return text;
+};
+
+const good = `GET ${STREAM_PATH} HTTP/1.1\r\nupgrade: ${STREAM_PROTOCOL}`;
+const frame = (header: FrameHeader): Uint8Array => Buffer.concat([frameHeader(header), new Uint8Array(header.length)]);
+
+describe("a stranger's stream", () => {
+  it("ends with the first frame that may not come", async () => {
+    const { port, taken, statuses, bodyBytes } = await receiver();
+    const bad: ReadonlyArray<FrameHeader> = [
+      { kind: 2, exchange: 1, length: 0 },
+      { kind: 1, exchange: 2, length: 1 },
+      { kind: 1, exchange: 1, length: STRANGER_BYTES + 1 },
+    ];
+    for (const header of bad) {
+      const text = await stranger(port, good, frame(header));
+      expect(text).toMatch(/^HTTP\/1\.1 101 /u);
+      expect(text).toMatch(/\r\n\r\n$/u);
+    }
+    expect([taken, statuses, bodyBytes()]).toEqual([[], [400, 400, 400], 0]);
+  });
+
+  it("is no stream under another path, protocol or method", async () => {
+    const { port } = await receiver();
+    const other = [
+      `GET /metrics HTTP/1.1\r\nupgrade: ${STREAM_PROTOCOL}`,
+      `GET ${STREAM_PATH} HTTP/1.1\r\nupgrade: websocket`,
+      `POST ${STREAM_PATH} HTTP/1.1\r\nupgrade: ${STREAM_PROTOCOL}`,
+    ];
+    for (const headers of other) expect(await stranger(port, headers, new Uint8Array(0))).toMatch(/^HTTP\/1\.1 404 /u);
+  });
+});
+
+describe("a peer that speaks no such stream", () => {
+  it("is told of in words, and what was under way is lost", async () => {
+    const server = createServer();
+    server.on("upgrade", (_request, socket) => {
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${STREAM_PROTOCOL}\r\n\r\n`);
+      socket.write(frameHeader({ kind: 2, exchange: 9, length: 0 }));
+      open.push({ close: () => socket.destroy() });
+    });
+    open.push({ close: () => server.close() });
+    const { dropped, ways, send } = linkTo(await listening(server));
+    send("lost");
+    await vi.waitFor(() => expect(dropped).toEqual(["unreachable"]));
+    expect(ways).toEqual(["what it sends is no stream of messages: exchange 9 is not under way; look at its version"]);
+  });
+
+  it("that says nothing is given up", async () => {
+    const server = createServer();
+    server.on("upgrade", (_request, socket) => {
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${STREAM_PROTOCOL}\r\n\r\n`);
+      open.push({ close: () => socket.destroy() });
+    });
+    open.push({ close: () => server.close() });
+    const { dropped, ways, send } = linkTo(await listening(server));
+    send("lost");
+    await vi.waitFor(() => expect(dropped).toEqual(["unreachable"]), 3_000);
+    expect(ways).toEqual(["no answer within 1 s; check the address and the firewall"]);
+  });
+});
