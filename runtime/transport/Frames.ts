@@ -7,7 +7,6 @@ export const HEADER_BYTES = 9;
 
 /** From the opener of a stream: a message. From the other end: that it was taken, with an answer or not, or refused. */
 export const kinds = { message: 1, taken: 2, answer: 3, refused: 4 } as const;
-export type FrameKind = (typeof kinds)[keyof typeof kinds];
 
 export interface FrameHeader {
   readonly kind: number;
