@@ -3,6 +3,7 @@
  * wait for nobody and write nothing (contract 10.1, 10.2; S25).
  */
 import { Either } from "effect";
+import { memoized } from "../core/base/Memo.ts";
 import { parseApproverRef } from "../core/credential/ApproverRef.ts";
 import { refDigest } from "../core/credential/SignatureCredential.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
@@ -79,33 +80,37 @@ const unknown = rejection(
 export const mayRead = (
   { state, settings, clock }: Pick<ReadPorts, "state" | "settings" | "clock">,
   actor: ActorCheck,
-): Either.Either<void, Rejection> =>
-  Either.flatMap(authorize({ ...clock, settings }, actor, READ_PERMISSION), () => {
-    const refusal = readRefusal(state);
-    return refusal === undefined ? Either.void : Either.left(refusal);
-  });
+): Either.Either<void, Rejection> => {
+  const { now, asBefore } = clock;
+  const claims = authorize({ now, asBefore, settings }, actor, READ_PERMISSION);
+  if (Either.isLeft(claims)) return Either.left(claims.left);
+  const refusal = readRefusal(state);
+  return refusal === undefined ? Either.void : Either.left(refusal);
+};
+
+/** What the descriptor makes the ref end with: computed once for a row that is read again and again. */
+const digestOf = memoized((row: Rows["approvers"], { sha256OfText }: RecordPorts["crypto"]) =>
+  refDigest(sha256OfText, row.descriptor),
+);
 
 /** The record under a well-formed ref, verified; undefined where there is none. */
 export const recordAt = (
   { view, crypto, integrityLost }: RecordPorts,
   ref: string,
-): Either.Either<ReadRecord | undefined, Rejection> =>
-  Either.gen(function* () {
-    const [row, observations] = yield* Either.try({
-      try: () => [view.get("approvers", ref), view.get("observations", ref)] as const,
-      catch: (fault) => {
-        if (!(fault instanceof IntegrityFailure)) throw fault;
-        integrityLost(fault.where);
-        return damaged;
-      },
-    });
-    if (row === undefined) return undefined;
-    if (row.ref !== ref || !ref.endsWith(refDigest(crypto.sha256OfText, row.descriptor))) {
-      integrityLost(`approvers/${ref}`);
-      return yield* Either.left(damaged);
-    }
-    return { approver: row, observations };
-  });
+): Either.Either<ReadRecord | undefined, Rejection> => {
+  try {
+    const approver = view.get("approvers", ref);
+    const observations = view.get("observations", ref);
+    if (approver === undefined) return Either.right(undefined);
+    if (approver.ref === ref && ref.endsWith(digestOf(approver, crypto)))
+      return Either.right({ approver, observations });
+    integrityLost(`approvers/${ref}`);
+  } catch (fault) {
+    if (!(fault instanceof IntegrityFailure)) throw fault;
+    integrityLost(fault.where);
+  }
+  return Either.left(damaged);
+};
 
 /**
  * A version that was changed just now, with what was observed of its authenticator.
@@ -132,12 +137,18 @@ export const withObservations = (
  * does not hold or its descriptor is not the one the ref names (contract 2.2).
  * A store that cannot be read throws.
  */
-export const readApprover = (ports: ReadPorts, actor: ActorCheck, ref: string): Either.Either<ReadRecord, Rejection> =>
-  Either.gen(function* () {
-    yield* mayRead(ports, actor);
-    yield* parseApproverRef(ref);
-    const record = yield* recordAt(ports, ref);
-    if (record !== undefined) return record;
-    // Where rows are known to be lost, one that is not there may be one of them.
-    return yield* Either.left(ports.state.fitness.integrityFault === undefined ? unknown : damaged);
-  });
+export const readApprover = (
+  ports: ReadPorts,
+  actor: ActorCheck,
+  ref: string,
+): Either.Either<ReadRecord, Rejection> => {
+  const allowed = mayRead(ports, actor);
+  if (Either.isLeft(allowed)) return Either.left(allowed.left);
+  const parts = parseApproverRef(ref);
+  if (Either.isLeft(parts)) return Either.left(parts.left);
+  const record = recordAt(ports, ref);
+  if (Either.isLeft(record)) return Either.left(record.left);
+  if (record.right !== undefined) return Either.right(record.right);
+  // Where rows are known to be lost, one that is not there may be one of them.
+  return Either.left(ports.state.fitness.integrityFault === undefined ? unknown : damaged);
+};

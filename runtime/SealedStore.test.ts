@@ -79,6 +79,42 @@ describe("sealed rows", () => {
     expect(store.get("keys", "b")).toBeUndefined();
   });
 
+  it("are verified once for the bytes that lie there, and a changed row or seal is found all the same", () => {
+    const { recalling } = store;
+    const read = recalling.get("keys", "a");
+    expect(read).toEqual({ id: "anna" });
+    expect(recalling.get("keys", "a")).toBe(read);
+    const good = onDisk("a");
+    const flipped = (bytes: Uint8Array): Uint8Array =>
+      bytes.map((byte, at) => (at === bytes.length - 1 ? byte ^ 1 : byte));
+    const bad = [{ ...good, row: flipped(good.row) }, { ...good, seal: flipped(good.seal) }, onDisk("b")];
+    for (const each of bad) {
+      tables.get("keys")?.set("a", each);
+      expect(() => recalling.get("keys", "a")).toThrow(IntegrityFailure);
+    }
+    tables.get("keys")?.set("a", good);
+    expect(recalling.get("keys", "a")).toBe(read);
+    commit(replace("a", "agnes"));
+    expect(recalling.get("keys", "a")).toEqual({ id: "agnes" });
+    // An older version of the row, put back: its seal holds, so it is what it always was, until all rows are added up.
+    tables.get("keys")?.set("a", good);
+    expect(recalling.get("keys", "a")).toEqual({ id: "anna" });
+    expect(store.verifyAll()).toBeDefined();
+  });
+
+  it("are verified anew once another key is in use, and missed when they are gone", () => {
+    expect(store.verifyAll()).toBeUndefined();
+    const { recalling } = store;
+    expect(recalling.get("keys", "b")).toEqual({ id: "bob" });
+    expect(recalling.get("keys", "nobody")).toBeUndefined();
+    const bob = onDisk("b");
+    tables.get("keys")?.delete("b");
+    expect(() => recalling.get("keys", "b")).toThrow("keys/b: the row is missing");
+    tables.get("keys")?.set("b", bob);
+    store.useKey(integrityKeyOf(9));
+    expect(() => recalling.get("keys", "b")).toThrow("keys/b: the seal does not hold");
+  });
+
   it("read without the private key, against the key the peer row names", () => {
     expect(open("none").get("keys", "a")).toEqual({ id: "anna" });
     expect(open("none").verifyAll()).toBe("the integrity key is not in memory");

@@ -9,12 +9,13 @@ import { encode } from "../core/codec/CborWriter.ts";
 import type { Codec } from "../core/codec/Codec.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../core/base/Digest.ts";
-import { type Rows, type TableName, tables, type Write } from "../core/Tables.ts";
+import { type Rows, type RowView, type TableName, tables, type Write } from "../core/Tables.ts";
 import type { Schema } from "../core/protocol/Composition.ts";
 import { SELF } from "../core/protocol/Tables.ts";
 import { type ByteStore, type Change, type StoredRow, StoreFailure } from "./ByteStore.ts";
 import { KeyHistory } from "./KeyHistory.ts";
 import { KnownRows } from "./KnownRows.ts";
+import { OpenedRows } from "./OpenedRows.ts";
 import { IntegrityFailure, type KeyView, type PeerStore, UnreadableRow } from "./PeerStore.ts";
 import { ProvenSeals } from "./ProvenSeals.ts";
 import { RecentMap } from "./RecentMap.ts";
@@ -68,6 +69,7 @@ export class SealedStore implements PeerStore, KeyView {
   readonly #schema: Schema;
   readonly #elements = new RecentMap<bigint>(REMEMBERED);
   readonly #history: KeyHistory;
+  readonly #opened = new OpenedRows();
   #head: Head | undefined;
   /** From the end of a verification on, for as long as the keys are in use. */
   #known: KnownRows | undefined;
@@ -91,6 +93,7 @@ export class SealedStore implements PeerStore, KeyView {
   useKey(integrity: IntegrityKey | undefined): void {
     this.#history.use(integrity);
     this.#elements.clear();
+    this.#opened.clear();
     this.#known = undefined;
   }
 
@@ -102,9 +105,28 @@ export class SealedStore implements PeerStore, KeyView {
   /** A row; once all are verified, a missing one throws, just as one whose seal does not hold. */
   get<T extends TableName>(table: T, key: string): Rows[T] | undefined {
     const stored = this.#bytes.get(table, key);
-    if (stored !== undefined) return this.#open(table, key, stored).value;
+    return stored === undefined ? this.#absent(table, key) : this.#open(table, key, stored).value;
+  }
+
+  /** This store for callers who ask for the same rows often: a seal is verified once for the bytes that lie there. */
+  readonly recalling: RowView & KeyView = {
+    get: (table, key) => this.#recall(table, key),
+    scan: (table, after, limit) => this.scan(table, after, limit),
+    keys: (table, from, limit) => this.keys(table, from, limit),
+  };
+
+  #recall<T extends TableName>(table: T, key: string): Rows[T] | undefined {
+    const stored = this.#bytes.get(table, key);
+    if (stored === undefined) return this.#absent(table, key);
+    const recalled = this.#opened.get(table, key, stored);
+    if (recalled !== undefined) return recalled;
+    const { value } = this.#open(table, key, stored);
+    this.#opened.set(table, key, stored, value);
+    return value;
+  }
+
+  #absent(table: TableName, key: string): undefined {
     if (this.#known?.has(table, key) === true) throw new IntegrityFailure(`${table}/${key}`, "the row is missing");
-    return undefined;
   }
 
   scan<T extends TableName>(

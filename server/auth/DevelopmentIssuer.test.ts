@@ -43,7 +43,6 @@ const verify = (jwksFile: string, token: string) =>
     }),
     algorithms: tokenAlgorithms,
     tokenTypes: ["JWT"],
-    elapsedMillis: () => 0,
   }).verify(token);
 
 describe("openDevelopmentIssuer", () => {

@@ -64,11 +64,11 @@ export class KeyRing {
   }
 
   /**
-   * Whether there are keys now. Waits for nothing: where there are none, or they are due, they are fetched in the
+   * The keys there are now. Waits for nothing: where there are none, or they are due, they are fetched in the
    * background, so that a caller that asks often enough finds out when they are back.
    */
-  get isUsable(): boolean {
-    return this.#now() !== undefined;
+  get usable(): KeySet | undefined {
+    return this.#now();
   }
 
   /** Whether the last fetch gave no keys: the issuer may have keys that this set lacks. */

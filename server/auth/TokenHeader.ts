@@ -1,5 +1,6 @@
 /** Finds the caller's token among the headers of a request. */
 import { Either } from "effect";
+import { valuesNamed } from "../net/RawHeaders.ts";
 import { refused, type TokenFault } from "./TokenVerifier.ts";
 
 const headerName = "x-jwt-token";
@@ -12,9 +13,7 @@ const headerName = "x-jwt-token";
  *   has them; the merged forms hide repetition
  */
 export const extractToken = (rawHeaders: ReadonlyArray<string>): Either.Either<string, TokenFault> => {
-  const values = rawHeaders.filter(
-    (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === headerName,
-  );
+  const values = valuesNamed(rawHeaders, headerName);
   const [token] = values;
   if (token === undefined) return Either.left(refused("the header X-JWT-TOKEN is missing"));
   return values.length === 1 ? Either.right(token) : Either.left(refused("the header X-JWT-TOKEN is repeated"));

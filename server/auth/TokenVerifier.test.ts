@@ -73,7 +73,6 @@ const verifierWith = (
     }),
     algorithms,
     tokenTypes,
-    elapsedMillis: () => elapsed,
   });
 
 let verifier: TokenVerifier;
@@ -306,6 +305,27 @@ describe("the key set", () => {
     expect(new Set(all).size).toBe(1);
   });
 
+  it("is asked for a token once for as long as it stays the same, whatever comes in between", async () => {
+    const token = signed();
+    expect(verifier.known(token)).toBeUndefined();
+    const claimed = await accepted(token);
+    const header = encode({ alg: "EdDSA", kid: "ed" });
+    const bad = Array.from(
+      { length: 1100 },
+      (_, index) => `${header}.${encode({ ...claims, jti: index })}.${"A".repeat(86)}`,
+    );
+    for (const each of bad) expect(await reason(each)).toBe("its signature does not hold");
+    expect(bad.some((each) => verifier.known(each) !== undefined)).toBe(false);
+    elapsed = 600_000;
+    expect(verifier.known(token)).toBe(claimed);
+    expect(await accepted(token)).toBe(claimed);
+    // The keys have become too old to be used.
+    published = Either.left("gave no answer");
+    elapsed = 86_400_000 + 600_000;
+    expect(verifier.known(token)).toBeUndefined();
+    expect(await reason(token)).toBe("Unavailable");
+  });
+
   it("finds a rotated key, and stops accepting the removed one although its token was verified before", async () => {
     const before = signed();
     await accepted(before);
@@ -313,6 +333,7 @@ describe("the key set", () => {
     const after = forged({ alg: "EdDSA", kid: "new" }, claims, stranger.privateKey);
     expect((await accepted(after)).sub).toBe("alice");
     expect(fetches).toBe(2);
+    expect(verifier.known(before)).toBeUndefined();
     expect(await reason(before)).toBe("its key is not in the key set");
     expect(fetches).toBe(2);
   });

@@ -27,6 +27,8 @@ export interface TokenVerifier {
    * (core/auth/Authorization.ts). Never rejects.
    */
   readonly verify: (token: string) => Promise<Either.Either<ActorClaims, TokenFault>>;
+  /** The same claims at once, where a token was verified before by keys that are still in use; else undefined. */
+  readonly known: (token: string) => ActorClaims | undefined;
   /** Whether there are keys to verify with; asking has them fetched where there are none. */
   readonly hasKeys: () => boolean;
 }
@@ -91,8 +93,6 @@ export interface TokenVerifierOptions {
   readonly algorithms: ReadonlyArray<string>;
   /** What a token's typ may say; `absent` where it may be missing. */
   readonly tokenTypes: ReadonlyArray<string>;
-  /** A clock that never goes back, in milliseconds. */
-  readonly elapsedMillis: () => number;
 }
 
 const verifiedPayload = async (
@@ -114,23 +114,40 @@ const verifiedPayload = async (
 
 type Verification = Promise<Either.Either<ActorClaims, TokenFault | typeof unknownKey>>;
 
-/** A verifier over a key ring. Shares the verification of equal tokens for up to a minute, within one key set. */
+/** A verifier over a key ring. It remembers verified tokens, and equal tokens at once share their verification. */
 export const makeTokenVerifier = (options: TokenVerifierOptions): TokenVerifier => {
-  const { keys, algorithms, elapsedMillis } = options;
-  const verified = new VerifiedTokens<Verification>();
+  const { keys, algorithms } = options;
+  const verified = new VerifiedTokens();
+  const underWay = new Map<string, Verification>();
 
-  const claimsUnder = async (token: string, set: KeySet): Verification => {
-    const make = async (): Verification =>
-      Either.flatMap(await verifiedPayload(token, set, algorithms), (payload) =>
-        Either.mapLeft(parseTokenClaims(payload), refused),
-      );
-    const verification = verified.remember(token, set.generation, elapsedMillis(), make);
-    const claims = await verification;
-    if (Either.isLeft(claims)) verified.forget(token, verification);
+  const claimsOf = async (token: string, set: KeySet): Verification => {
+    const claims = Either.flatMap(await verifiedPayload(token, set, algorithms), (payload) =>
+      Either.mapLeft(parseTokenClaims(payload), refused),
+    );
+    if (Either.isRight(claims)) verified.set(token, { claims: claims.right, generation: set.generation });
     return claims;
   };
 
+  const claimsUnder = (token: string, set: KeySet): Verification => {
+    const name = `${set.generation} ${token}`;
+    const verification =
+      underWay.get(name) ??
+      claimsOf(token, set).finally(() => {
+        underWay.delete(name);
+      });
+    underWay.set(name, verification);
+    return verification;
+  };
+
+  const known = (token: string): ActorClaims | undefined => {
+    const before = verified.get(token);
+    // Only now: what is no token has no keys fetched.
+    return before !== undefined && before.generation === keys.usable?.generation ? before.claims : undefined;
+  };
+
   const verify = async (token: string): Promise<Either.Either<ActorClaims, TokenFault>> => {
+    const before = known(token);
+    if (before !== undefined) return Either.right(before);
     const fault = headerFault(token, options);
     if (fault !== undefined) return Either.left(refused(fault));
     const set = await keys.current();
@@ -146,7 +163,7 @@ export const makeTokenVerifier = (options: TokenVerifierOptions): TokenVerifier 
       return keys.isCutOff ? unavailable : refused("its key is not in the key set");
     });
   };
-  return { verify, hasKeys: () => keys.isUsable };
+  return { verify, known, hasKeys: () => keys.usable !== undefined };
 };
 
 export interface TokenVerifierPorts {
@@ -209,7 +226,6 @@ export const openTokenVerifier = (
       keys,
       algorithms: auth.algorithms,
       tokenTypes: auth.tokenTypes,
-      elapsedMillis: ports.elapsedMillis,
     });
     return { ...verifier, reload: () => keys.load(), keep };
   });

@@ -1,47 +1,43 @@
 import { beforeEach, expect, it } from "vitest";
+import type { ActorClaims } from "../../core/auth/ActorClaims.ts";
 import { VerifiedTokens } from "./VerifiedTokens.ts";
 
-let made: number;
-let tokens: VerifiedTokens<number>;
-const make = (): number => {
-  made += 1;
-  return made;
+const claims: ActorClaims = {
+  iss: undefined,
+  sub: "alice",
+  jti: undefined,
+  audience: [],
+  expiresAt: 1,
+  notBefore: undefined,
+  issuedAt: undefined,
+  permissions: [],
 };
 
+let tokens: VerifiedTokens;
 beforeEach(() => {
-  made = 0;
   tokens = new VerifiedTokens();
 });
 
-it("makes a value once for a token", () => {
-  expect(tokens.remember("a", 1, 0, make)).toBe(1);
-  expect(tokens.remember("a", 1, 59_999, make)).toBe(1);
-  expect(tokens.remember("b", 1, 0, make)).toBe(2);
-});
-
-it("makes it again after a minute", () => {
-  tokens.remember("a", 1, 0, make);
-  expect(tokens.remember("a", 1, 60_000, make)).toBe(2);
-});
-
-it("makes it again for another key set, an older one included", () => {
-  tokens.remember("a", 2, 0, make);
-  expect(tokens.remember("a", 3, 0, make)).toBe(2);
-  expect(tokens.remember("a", 2, 0, make)).toBe(3);
-});
-
-it("forgets the value it is told to, and only that", () => {
-  const value = tokens.remember("a", 1, 0, make);
-  tokens.forget("a", value + 1);
-  expect(tokens.remember("a", 1, 0, make)).toBe(1);
-  tokens.forget("a", value);
-  expect(tokens.remember("a", 1, 0, make)).toBe(2);
+it("knows a token that was verified, and no other; of two times, the latter", () => {
+  tokens.set("a", { claims, generation: 1 });
+  expect(tokens.get("a")).toEqual({ claims, generation: 1 });
+  tokens.set("a", { claims, generation: 2 });
+  expect(tokens.get("a")).toEqual({ claims, generation: 2 });
+  expect(tokens.get("b")).toBeUndefined();
 });
 
 it("holds the last 512 tokens, and never more than 1024", () => {
-  const values = Array.from({ length: 1024 }, (_, index) => tokens.remember(`t${index}`, 1, 0, make));
-  expect(tokens.remember("t0", 1, 0, make)).toBe(values[0]);
-  tokens.remember("t1024", 1, 0, make);
-  expect(tokens.remember("t513", 1, 0, make)).toBe(values[513]);
-  expect(tokens.remember("t0", 1, 0, make)).toBe(1026);
+  for (let index = 0; index <= 1024; index++) tokens.set(`t${index}`, { claims, generation: 1 });
+  const held = Array.from({ length: 1025 }, (_, index) => tokens.get(`t${index}`) !== undefined);
+  expect(held.lastIndexOf(false)).toBe(511);
+  expect(held.filter(Boolean)).toHaveLength(513);
+});
+
+it("holds fewer of longer ones: the last million characters, and never more than two", () => {
+  const longest = "x".repeat(16 * 1024 - 4);
+  const of = (index: number): string => longest + String(index).padStart(4, "0");
+  for (let index = 0; index < 200; index++) tokens.set(of(index), { claims, generation: 1 });
+  const held = Array.from({ length: 200 }, (_, index) => tokens.get(of(index)) !== undefined);
+  expect(held.lastIndexOf(false)).toBe(127);
+  expect(held.filter(Boolean)).toHaveLength(72);
 });

@@ -1,40 +1,44 @@
-/** Remembers which tokens were verified a moment ago, so that many requests with one token cost one verification. */
-import { createHash } from "node:crypto";
-import { RecentMap } from "../../runtime/RecentMap.ts";
+/** Remembers which tokens were verified, so that a caller's many requests with one token cost one verification. */
+import { hash } from "node:crypto";
+import type { ActorClaims } from "../../core/auth/ActorClaims.ts";
 
 /** Tokens remembered; twice as many at most. */
 const REMEMBERED = 512;
-const mostAgeMillis = 60_000;
+/** Characters of their tokens, which the claims are hardly longer than; twice as many at most. */
+const REMEMBERED_CHARACTERS = 1024 * 1024;
 
-interface Entry<A> {
-  readonly value: A;
+export interface VerifiedToken {
+  readonly claims: ActorClaims;
   readonly generation: number;
-  readonly storedAt: number;
 }
 
-/** Keyed by the SHA-256 of the token, so that it holds no bearer secret. */
-export class VerifiedTokens<A> {
-  readonly #entries = new RecentMap<Entry<A>>(REMEMBERED);
+/**
+ * Keyed by the SHA-256 of the token, so that it holds no bearer secret. Only tokens whose signature held are in it:
+ * whoever sends others, however many, pushes none out. It knows no time: whether claims count now is judged at every
+ * use (core/auth/Authorization.ts), so a token that expires meanwhile, or that a clock set back makes one of the future,
+ * is refused all the same.
+ */
+export class VerifiedTokens {
+  #young = new Map<string, VerifiedToken>();
+  #old = new Map<string, VerifiedToken>();
+  #characters = 0;
 
   /**
-   * The value for a token, made by `make` unless one was made for the same key
-   * set within the last minute. A value of another generation never counts: the
-   * key behind it may have been removed since.
+   * What a token says, and the key set that it was verified under. It counts under that very set alone: the key behind
+   * it may have been removed since.
    */
-  remember(token: string, generation: number, now: number, make: () => A): A {
-    const key = createHash("sha256").update(token).digest("base64");
-    const found = this.#entries.get(key);
-    if (found !== undefined && found.generation === generation && now - found.storedAt < mostAgeMillis) {
-      return found.value;
-    }
-    const value = make();
-    this.#entries.set(key, { value, generation, storedAt: now });
-    return value;
+  get(token: string): VerifiedToken | undefined {
+    const key = hash("sha256", token, "base64");
+    return this.#young.get(key) ?? this.#old.get(key);
   }
 
-  /** Forgets a value that turned out not to be worth keeping. */
-  forget(token: string, value: A): void {
-    const key = createHash("sha256").update(token).digest("base64");
-    if (this.#entries.get(key)?.value === value) this.#entries.delete(key);
+  set(token: string, verified: VerifiedToken): void {
+    if (this.#young.size >= REMEMBERED || this.#characters + token.length > REMEMBERED_CHARACTERS) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#characters = 0;
+    }
+    this.#characters += token.length;
+    this.#young.set(hash("sha256", token, "base64"), verified);
   }
 }

@@ -6,7 +6,7 @@ import { isCopy } from "../sqlite/CopyMark.ts";
 import { openClient, openingOf, values } from "../sqlite/Database.ts";
 import { places } from "../sqlite/Layout.ts";
 import { assertOurs } from "../sqlite/Migrations.ts";
-import { rowReader } from "../sqlite/RowReader.ts";
+import { askOver, rowReader } from "../sqlite/RowReader.ts";
 import type { StoreOpenError } from "../sqlite/StoreOpenError.ts";
 
 export interface CopyStore {
@@ -27,7 +27,7 @@ export const openCopy = (file: string): Effect.Effect<CopyStore, StoreOpenError,
     );
     return {
       bytes: {
-        ...rowReader(connection),
+        ...rowReader(askOver(connection)),
         commit: () => {
           throw new TypeError("a copy is only read");
         },

@@ -35,6 +35,8 @@ export interface ApiPorts {
   readonly backups: LiveBackups;
   readonly config: Config;
   readonly check: (token: string) => Promise<ActorCheck>;
+  /** The same at once, for a token that was verified before; undefined for any other. */
+  readonly known: (token: string) => ActorCheck | undefined;
   /** Whether the keys that verify tokens can be had now. */
   readonly judgesTokens: () => boolean;
   readonly reachable: (peerId: number) => boolean | undefined;
@@ -90,7 +92,12 @@ export interface Source {
   readonly stream: Readable;
 }
 
-export type Handler = (call: ApiCall) => Effect.Effect<ApiAnswer, HttpFault, Scope>;
+/** An answer that is there at once costs no fiber. */
+export type Handler = (call: ApiCall) => ApiAnswer | Effect.Effect<ApiAnswer, HttpFault, Scope>;
+
+/** What is there at once, or comes, as something to wait for. */
+export const awaited = <A extends object, E, R>(result: A | Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.isEffect(result) ? result : Effect.succeed(result);
 
 /** Statuses for which an endpoint describes a JSON body. */
 type StatusOf<E extends Endpoint> = keyof E["answers"] & number;
@@ -112,12 +119,21 @@ export interface Bearer {
   readonly actor: ActorCheck;
 }
 
-/** Who sent a request, as far as its token tells; a missing or repeated header counts as a refused token. */
-export const bearerOf = ({ request, ports }: ApiCall): Effect.Effect<Bearer> =>
-  Either.match(extractToken(request.rawHeaders), {
-    onLeft: (fault): Effect.Effect<Bearer> => Effect.succeed({ token: "", actor: fault }),
-    onRight: (token) => Effect.promise(async () => ({ token, actor: await ports.check(token) })),
-  });
+/**
+ * Who sent a request, as far as its token tells; a missing or repeated header counts as a refused token. At once, where
+ * nothing has to be verified for it.
+ */
+export const bearerNow = ({ request, ports }: ApiCall): Bearer | Effect.Effect<Bearer> => {
+  const found = extractToken(request.rawHeaders);
+  if (Either.isLeft(found)) return { token: "", actor: found.left };
+  const token = found.right;
+  const actor = ports.known(token);
+  return actor === undefined
+    ? Effect.promise(async () => ({ token, actor: await ports.check(token) }))
+    : { token, actor };
+};
+
+export const bearerOf = (call: ApiCall): Effect.Effect<Bearer> => awaited(bearerNow(call));
 
 /** The owner of a verified token, as budgets know it. */
 export const holderOf = (actor: ActorCheck): string =>

@@ -5,7 +5,7 @@ import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import { metadataPath, replacementOf } from "../../core/commands/replaceMetadata/Replacement.ts";
 import type { ReadRecord } from "../../runtime/Reads.ts";
-import { type ApiAnswer, type ApiCall, authorizedToChange, bearerOf, type Handler, holderOf } from "./ApiCall.ts";
+import { type ApiAnswer, type ApiCall, authorizedToChange, bearerNow, type Handler, holderOf } from "./ApiCall.ts";
 import { entityTag, recordJson } from "./ApproverRecord.ts";
 import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
 import { isKnown, notExcluded } from "./Preconditions.ts";
@@ -71,17 +71,21 @@ const readAnswer = ({ request }: ApiCall, record: ReadRecord): Either.Either<Api
     return { ...whole, ...(known ? { status: 304, body: "" } : {}), headers: { ...headers, ...revalidated } };
   });
 
+const readAs = (call: ApiCall, actor: ActorCheck): Either.Either<ApiAnswer, HttpFault> => {
+  const ref = decodeRef(call.rest);
+  // A caller who may not read learns nothing about the path either, so an undecodable ref is judged as an empty one.
+  const row = call.ports.peer.read(actor, ref ?? "");
+  if (Either.isRight(row)) return readAnswer(call, row.right);
+  const fault = faultOf(row.left);
+  return Either.left(ref === undefined && fault.code === "INVALID_REF" ? malformedRef : fault);
+};
+
 /** GET /v1/custody/approvers/{ref}. Never waits for a mutation and never writes. */
-export const readOne: Handler = (call) =>
-  Effect.gen(function* () {
-    const { actor } = yield* bearerOf(call);
-    const ref = decodeRef(call.rest);
-    // A caller who may not read learns nothing about the path either, so an undecodable ref is judged as an empty one.
-    const row = call.ports.peer.read(actor, ref ?? "");
-    if (Either.isRight(row)) return yield* readAnswer(call, row.right);
-    const fault = faultOf(row.left);
-    return yield* Effect.fail(ref === undefined && fault.code === "INVALID_REF" ? malformedRef : fault);
-  });
+export const readOne: Handler = (call) => {
+  const bearer = bearerNow(call);
+  if (Effect.isEffect(bearer)) return Effect.flatMap(bearer, ({ actor }) => readAs(call, actor));
+  return Either.getOrElse(readAs(call, bearer.actor), Effect.fail);
+};
 
 /** No revision is longer: of a longer If-Match, so much tells what it is. */
 const TELLING_CHARACTERS = 64;

@@ -2,6 +2,7 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
 import { type JsonValue, parseStrictJson } from "../../core/codec/StrictJson.ts";
+import { memoized } from "../../core/base/Memo.ts";
 import { InvariantViolation } from "../../core/base/Invariant.ts";
 import type { Rows } from "../../core/Tables.ts";
 import type { ReadRecord } from "../../runtime/Reads.ts";
@@ -42,8 +43,8 @@ const credentialOf = (descriptor: string): Fields => {
   return Object.fromEntries(names.map((name) => [name, fields[name]]));
 };
 
-/** The JSON text of a record; timestamps are Unix milliseconds. Observations stand outside the ref's digest. */
-export const recordJson = ({ approver, observations }: ReadRecord): string =>
+/** Made once for a row that is read again and again. */
+const textOf = memoized((approver: ReadRecord["approver"], observations: ReadRecord["observations"]) =>
   JSON.stringify({
     id: approver.id,
     ref: approver.ref,
@@ -53,7 +54,11 @@ export const recordJson = ({ approver, observations }: ReadRecord): string =>
     metadataRevision: approver.revision,
     createdAt: approver.createdAt,
     updatedAt: approver.updatedAt,
-  });
+  }),
+);
+
+/** The JSON text of a record; timestamps are Unix milliseconds. Observations stand outside the ref's digest. */
+export const recordJson = ({ approver, observations }: ReadRecord): string => textOf(approver, observations);
 
 const shownObservations = ({ signCount, backupState, transports, aaguid }: Rows["observations"]) => ({
   signCount,

@@ -55,13 +55,15 @@ const changed = httpFault(
  * @param tag the record's own entity tag
  * @returns whether the caller has it already (304); 412 for an If-Match without it; 400 for a malformed header
  */
-export const isKnown = (headers: IncomingHttpHeaders, tag: string): Either.Either<boolean, HttpFault> =>
-  Either.gen(function* () {
-    const { "if-match": ifMatch, "if-none-match": ifNoneMatch } = headers;
+export const isKnown = (headers: IncomingHttpHeaders, tag: string): Either.Either<boolean, HttpFault> => {
+  const { "if-match": ifMatch, "if-none-match": ifNoneMatch } = headers;
+  if (ifMatch === undefined && ifNoneMatch === undefined) return Either.right(false);
+  return Either.gen(function* () {
     if (ifMatch !== undefined && !holds(yield* parsed("If-Match", ifMatch), tag, "strong"))
       return yield* Either.left(changed);
     return ifNoneMatch !== undefined && holds(yield* parsed("If-None-Match", ifNoneMatch), tag, "weak");
   });
+};
 
 const contradiction = httpFault(
   "PRECONDITION_FAILED",

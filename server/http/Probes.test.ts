@@ -10,7 +10,7 @@ import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { StateFields } from "../../core/protocol/StateFields.ts";
 import { auditCrypto } from "../../properties/AuditChains.ts";
 import { changed } from "../../properties/cluster/Changed.ts";
-import type { ApiCall } from "./ApiCall.ts";
+import { type ApiCall, awaited } from "./ApiCall.ts";
 import { health, readable, ready } from "./Probes.ts";
 
 const digest = "1".repeat(64) as Digest;
@@ -46,7 +46,7 @@ const told = async ({ state, faults = [], judgesTokens = true, draining = () => 
   const call = { ports } as unknown as ApiCall;
   const answers = [];
   for (const probe of [health, readable, ready]) {
-    const answered = await Effect.runPromise(Effect.scoped(Effect.either(probe(call))));
+    const answered = await Effect.runPromise(Effect.scoped(Effect.either(awaited(probe(call)))));
     answers.push(Either.isRight(answered) ? answered.right.status : answered.left.code);
   }
   return answers;

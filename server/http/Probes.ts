@@ -31,16 +31,13 @@ const notReadable = ({ peer, judgesTokens, draining }: ApiPorts): HttpFault | un
 };
 
 /** GET /v1/custody/system/health: this process answers, whatever else it can do. */
-export const health: Handler = () => Effect.succeed(answer(systemEndpoints.readHealth, 200, { status: "ok" }));
+export const health: Handler = () => answer(systemEndpoints.readHealth, 200, { status: "ok" });
 
 /** GET /v1/custody/system/readable: whether registry reads are answered here now, from a registry without doubt. */
-export const readable: Handler = ({ ports }) =>
-  Effect.suspend(() => {
-    const fault = notReadable(ports);
-    return fault === undefined
-      ? Effect.succeed(answer(systemEndpoints.readReadable, 200, { readable: true }))
-      : Effect.fail(fault);
-  });
+export const readable: Handler = ({ ports }) => {
+  const fault = notReadable(ports);
+  return fault === undefined ? answer(systemEndpoints.readReadable, 200, { readable: true }) : Effect.fail(fault);
+};
 
 /** GET /v1/custody/system/ready: whether a mutation would be accepted now. */
 export const ready: Handler = ({ ports: { peer, draining } }) =>

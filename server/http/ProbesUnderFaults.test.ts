@@ -5,7 +5,7 @@ import { type Cluster, founded, settingsOf } from "../../properties/cluster/Clus
 import { StoreFailure } from "../../runtime/ByteStore.ts";
 import { cryptoBackend } from "../crypto/CryptoBackend.ts";
 import { Callers } from "../peer/Callers.ts";
-import type { ApiCall } from "./ApiCall.ts";
+import { type ApiCall, awaited } from "./ApiCall.ts";
 import { health, readable, ready } from "./Probes.ts";
 
 const backend = cryptoBackend("portable");
@@ -43,7 +43,7 @@ const probed = (cluster: Cluster) => {
     const answers: Array<unknown> = [undefined, undefined, undefined];
     const waits: Array<number> = [];
     [health, readable, ready].forEach((probe, index) => {
-      void Effect.runPromise(Effect.scoped(Effect.either(probe(call)))).then((answered) => {
+      void Effect.runPromise(Effect.scoped(Effect.either(awaited(probe(call))))).then((answered) => {
         waits[index] = cluster.now - startedAt;
         if (Either.isRight(answered)) answers[index] = answered.right.status;
         else answers[index] = answered.left.code === "NOT_READY" ? answered.left.members : answered.left.code;

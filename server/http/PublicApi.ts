@@ -6,10 +6,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { Cause, Effect, Either, Exit, FiberId } from "effect";
 import { requestKey } from "../../core/protocol/Forward.ts";
-import type { ApiAnswer, ApiPorts, Source } from "./ApiCall.ts";
+import type { ApiAnswer, ApiCall, ApiPorts, Handler, Source } from "./ApiCall.ts";
 import { type HttpFault, httpFault, PROBLEM_TYPE, problemOf } from "./HttpErrors.ts";
 import { requestIdOf } from "./RequestId.ts";
-import { match } from "./Routes.ts";
+import { type Matched, match } from "./Routes.ts";
 import { standingHeaders } from "./StandingHeaders.ts";
 
 const JSON_TYPE = "application/json";
@@ -89,6 +89,18 @@ const roomFor = (
 const methodOf = ({ method = "" }: IncomingMessage): string =>
   ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"].includes(method) ? method : "other";
 
+/** What its handler makes of a request. */
+const handled = (
+  { handler, endpoint, rest }: Matched,
+  call: Pick<ApiCall, "request" | "requestId" | "named" | "ports">,
+): ReturnType<Handler> => {
+  try {
+    return handler({ ...call, endpoint, rest });
+  } catch (defect) {
+    return Effect.die(defect);
+  }
+};
+
 /**
  * Answers one request, and stops its handler when the caller goes away before that. `arrivedAt` is when its header was
  * there, in `elapsedMillis`: measured is what its caller waits, its turn included.
@@ -102,15 +114,7 @@ export const publicApi =
       among = requestKey({ entryPeer: ports.peer.state.cluster.peer?.peerId ?? 0, requestId: name });
     };
     const matched = match(request.method ?? "", request.url ?? "");
-    const run = Either.isLeft(matched)
-      ? Effect.fail(matched.left)
-      : Effect.suspend(() => {
-          const { handler, endpoint, rest } = matched.right;
-          return handler({ request, requestId, named, ports, endpoint, rest });
-        });
-    // Only when all it held is given back, its body too.
-    const fiber = Effect.runFork(Effect.tapError(Effect.scoped(run), heldBack));
-    fiber.addObserver((exit) => {
+    const answer = (exit: Exit.Exit<ApiAnswer, HttpFault>): void => {
       // The listener answers for a handler whose request broke off.
       const isOver = response.destroyed || response.headersSent;
       if (isOver && Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)) {
@@ -140,7 +144,14 @@ export const publicApi =
       if (source === undefined) return void response.end(body);
       // The length is told above: a caller notices an end that came too early.
       pipeline(source.stream, response, () => undefined);
-    });
+    };
+    const run = Either.isLeft(matched)
+      ? Effect.fail(matched.left)
+      : handled(matched.right, { request, requestId, named, ports });
+    if (!Effect.isEffect(run)) return answer(Exit.succeed(run));
+    // Only when all it held is given back, its body too.
+    const fiber = Effect.runFork(Effect.tapError(Effect.scoped(run), heldBack));
+    fiber.addObserver(answer);
     response.on("close", () => {
       if (!response.writableEnded) fiber.unsafeInterruptAsFork(FiberId.none);
     });

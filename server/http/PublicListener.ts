@@ -11,6 +11,7 @@ import type { Duplex } from "node:stream";
 import { closeSoon } from "../net/CloseSoon.ts";
 import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { timeoutsOf } from "../net/ConnectionLimits.ts";
+import { valuesNamed } from "../net/RawHeaders.ts";
 import { RequestTurns } from "../net/RequestTurns.ts";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
 import type { ApiPorts } from "./ApiCall.ts";
@@ -45,8 +46,7 @@ const faultFor = ({ code }: NodeJS.ErrnoException): HttpFault =>
 
 /** RFC 9112 3.2: exactly one, except in the version before. */
 const hasHost = ({ httpVersion, rawHeaders }: IncomingMessage): boolean =>
-  httpVersion === "1.0" ||
-  rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length === 1;
+  httpVersion === "1.0" || valuesNamed(rawHeaders, "host").length === 1;
 
 type SubmittedId = string | ReadonlyArray<string> | undefined;
 

@@ -73,6 +73,7 @@ const found = (path: string): { readonly methods: Methods; readonly rest: string
   const methods = path.includes("{") ? undefined : routes.get(path);
   if (methods !== undefined) return { methods, rest: "" };
   for (const { before, behind, methods } of withHoles) {
+    if (!path.startsWith(before)) continue;
     const rest = path.slice(before.length, path.length - behind.length);
     if (rest !== "" && !rest.includes("/") && path === `${before}${rest}${behind}`) return { methods, rest };
   }
@@ -91,8 +92,10 @@ const wrongTarget = httpFault(
 const allowed = (methods: Methods): string =>
   [...methods.keys()].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
 
-const servedOf = (method: string, methods: Methods): Served | undefined =>
-  [...methods].find(([each]) => each === method || (each === "GET" && method === "HEAD"))?.[1];
+const servedOf = (method: string, methods: Methods): Served | undefined => {
+  for (const [each, served] of methods) if (each === method || (each === "GET" && method === "HEAD")) return served;
+  return undefined;
+};
 
 /**
  * What serves a request line; 400 for a malformed target, 404 for an unknown path, 405 with `Allow` for another

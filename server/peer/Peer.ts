@@ -38,7 +38,7 @@ interface Running {
 }
 
 /** The ports of every read. */
-type Reading = ReadPorts & AuditReadPorts & { readonly view: SealedStore };
+type Reading = ReadPorts & AuditReadPorts & { readonly view: SealedStore["recalling"] };
 
 /** How often a seal checks whether all before it is done. */
 const SEALED_POLL_MILLIS = 5;
@@ -160,7 +160,7 @@ export class Peer {
     const integrityLost = (where: string): void => {
       if (this.state.fitness.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where });
     };
-    const { store: view } = this.#running;
+    const { recalling: view } = this.#running.store;
     return { view, state: this.state, crypto: backend.crypto, settings, clock: clock.read(), integrityLost };
   }
 

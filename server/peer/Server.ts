@@ -12,7 +12,7 @@ import { Intake } from "../../runtime/transport/Intake.ts";
 import { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
 import { WallClock } from "../../runtime/WallClock.ts";
 import { openAuditSinks } from "../audit/AuditSinks.ts";
-import { checkWith, judgedBy } from "../auth/TokenJudge.ts";
+import { checkWith, judgedBy, knownBy } from "../auth/TokenJudge.ts";
 import { openTokenVerifier } from "../auth/TokenVerifier.ts";
 import { LiveBackups } from "../backup/LiveBackup.ts";
 import { bootstrapSecretSource } from "../config/BootstrapSecret.ts";
@@ -91,7 +91,18 @@ const starting = <A, E extends { readonly message: string }, R>(
 ): Effect.Effect<A, StartError, R> => Effect.mapError(effect, ({ message }) => startError(message));
 
 /** What the public API is given as it is. */
-type Given = "config" | "log" | "metrics" | "clock" | "peer" | "control" | "check" | "audit" | "warnings" | "backups";
+type Given =
+  | "config"
+  | "log"
+  | "metrics"
+  | "clock"
+  | "peer"
+  | "control"
+  | "check"
+  | "known"
+  | "audit"
+  | "warnings"
+  | "backups";
 
 interface Assembly extends Pick<ApiPorts, Given | "judgesTokens"> {
   readonly tls: TlsMaterial;
@@ -217,7 +228,7 @@ const openPeer = (
     );
     isStarted = true;
     const provider = shamirProvider(config.seal, (length) => Uint8Array.from(randomBytes(length)));
-    const check = checkWith(verifier);
+    const [check, known] = [checkWith(verifier), knownBy(verifier)];
     const intake = new Intake<Uint8Array, Outgoing>({
       open: (envelope) => Either.merge(peer.open(envelope)),
       judge: judgedBy(check),
@@ -275,7 +286,7 @@ const openPeer = (
       backlog: peer.backlog,
       auditBehind: sinks.behind(),
     });
-    const ports = { config, tls, log, metrics, clock, peer, control, links, endpoint, check, audit, warnings };
+    const ports = { config, tls, log, metrics, clock, peer, control, links, endpoint, check, known, audit, warnings };
     return { ...ports, telemetry, backend, backups, reloadKeys, judgesTokens, readings };
   });
 
@@ -315,7 +326,7 @@ const openPublicApi = (
   budgets: BodyBudgets,
 ): Effect.Effect<Opened, StartError, Scope> =>
   Effect.gen(function* () {
-    const { config, tls, log, metrics, clock, peer, control, links, check, audit, warnings } = assembly;
+    const { config, tls, log, metrics, clock, peer, control, links, check, known, audit, warnings } = assembly;
     const { backups, judgesTokens } = assembly;
     let draining = false;
     const ports: ApiPorts = {
@@ -326,6 +337,7 @@ const openPublicApi = (
       backups,
       config,
       check,
+      known,
       judgesTokens,
       reachable: (peerId) => links.isReachable(peerId),
       warnings,

@@ -15,7 +15,10 @@ const numbers = { own: 0, copy: 0x436f7079 } as const;
 export const markedAs = (what: keyof typeof numbers): string => `PRAGMA user_version = ${numbers[what]}`;
 
 /** Whether a database is marked as a copy. */
-export const isCopy = (file: string, connection: Connection): Effect.Effect<boolean, StoreOpenError> =>
+export const isCopy = (
+  file: string,
+  connection: Pick<Connection, "executeValues">,
+): Effect.Effect<boolean, StoreOpenError> =>
   openingOf(
     file,
     Effect.map(value(connection, "PRAGMA user_version"), (found) => found === numbers.copy),

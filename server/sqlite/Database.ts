@@ -58,18 +58,18 @@ export const openClient = (
 
 /** Runs one statement and gives its rows as arrays of column values. */
 export const values = (
-  connection: Connection,
+  connection: Pick<Connection, "executeValues">,
   sql: string,
 ): Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError> => connection.executeValues(sql, []);
 
 /** The first column of the first row. */
-export const value = (connection: Connection, sql: string): Effect.Effect<unknown, SqlError> =>
+export const value = (connection: Pick<Connection, "executeValues">, sql: string): Effect.Effect<unknown, SqlError> =>
   Effect.map(values(connection, sql), (rows) => rows[0]?.[0]);
 
 /** Sets what `access` needs and reads it back. Fails with reason `not-durable` when a setting did not hold. */
 export const settle = (
   file: string,
-  connection: Connection,
+  connection: Pick<Connection, "executeValues">,
   access: "read" | "write",
 ): Effect.Effect<void, StoreOpenError> =>
   openingOf(

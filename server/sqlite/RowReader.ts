@@ -6,7 +6,8 @@ import * as Exit from "effect/Exit";
 import type { TableName } from "../../core/Tables.ts";
 import { type ByteStore, StoreFailure, type StoredRow } from "../../runtime/ByteStore.ts";
 import { assertScanLimit } from "../../runtime/MemoryByteStore.ts";
-import { placeOf } from "./Layout.ts";
+import { type Place, placeOf } from "./Layout.ts";
+import type { Reader } from "./Reader.ts";
 import { sqliteCode } from "./StoreOpenError.ts";
 
 /** Plain arrays: a Buffer's `slice` would share what an array's copies. */
@@ -30,32 +31,48 @@ const keyedRow = (found: unknown): { readonly key: string; readonly value: Store
   value: storedRow(found),
 });
 
+/** How rows are asked for; throws what SQLite throws. */
+type Ask = Reader["ask"];
+
+/** Asks through a connection of the library. */
+export const askOver =
+  (connection: Connection): Ask =>
+  (sql, parameters) => {
+    const exit = Effect.runSyncExit(connection.execute(sql, parameters, undefined));
+    if (Exit.isSuccess(exit)) return exit.value;
+    throw Cause.squash(exit.cause);
+  };
+
+const statementsOn = (place: Place) => ({
+  get: `SELECT row, seal FROM ${place} WHERE name = ? AND key = ?`,
+  scan: `SELECT key, row, seal FROM ${place} WHERE name = ? AND key > ? ORDER BY key LIMIT ?`,
+  keys: `SELECT key FROM ${place} WHERE name = ? AND key >= ? ORDER BY key LIMIT ?`,
+});
+const statements = { records: statementsOn("records"), working: statementsOn("working") };
+
 /** The reading half of a {@link ByteStore}; all throw {@link StoreFailure} when the database cannot be read. */
-export const rowReader = (connection: Connection): Omit<ByteStore, "commit"> => {
+export const rowReader = (ask: Ask): Omit<ByteStore, "commit"> => {
   const read = <A>(
     sql: string,
     parameters: ReadonlyArray<string | number>,
     parse: (found: unknown) => A,
   ): ReadonlyArray<A> => {
-    const exit = Effect.runSyncExit(
-      Effect.flatMap(connection.execute(sql, parameters, undefined), (rows) => Effect.try(() => rows.map(parse))),
-    );
-    if (Exit.isSuccess(exit)) return exit.value;
-    const why = sqliteCode(Cause.squash(exit.cause)) ?? "a row has another shape than it was written with";
-    throw new StoreFailure(`the database cannot be read: ${why}; check the disk and start this peer again`);
+    try {
+      return ask(sql, parameters).map(parse);
+    } catch (fault) {
+      const why = sqliteCode(fault) ?? "a row has another shape than it was written with";
+      throw new StoreFailure(`the database cannot be read: ${why}; check the disk and start this peer again`);
+    }
   };
   return {
-    get: (table: TableName, key: string) =>
-      read(`SELECT row, seal FROM ${placeOf(table)} WHERE name = ? AND key = ?`, [table, key], storedRow)[0],
+    get: (table: TableName, key: string) => read(statements[placeOf(table)].get, [table, key], storedRow)[0],
     scan: (table: TableName, after: string, limit: number) => {
       assertScanLimit(limit);
-      const sql = `SELECT key, row, seal FROM ${placeOf(table)} WHERE name = ? AND key > ? ORDER BY key LIMIT ?`;
-      return read(sql, [table, after, limit], keyedRow);
+      return read(statements[placeOf(table)].scan, [table, after, limit], keyedRow);
     },
     keys: (table: TableName, from: string, limit: number) => {
       assertScanLimit(limit);
-      const sql = `SELECT key FROM ${placeOf(table)} WHERE name = ? AND key >= ? ORDER BY key LIMIT ?`;
-      return read(sql, [table, from, limit], storedKey);
+      return read(statements[placeOf(table)].keys, [table, from, limit], storedKey);
     },
   };
 };

@@ -3,14 +3,14 @@
  * commits run on a thread of their own. SQLite shows a transaction to readers only after its flush, so a read
  * may see a commit a moment before `done` is called and never one that could still be lost.
  */
-import type { Connection } from "@effect/sql/SqlConnection";
 import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Scope from "effect/Scope";
 import { type ByteStore, type Change, StoreFailure } from "../../runtime/ByteStore.ts";
 import { assertChanges } from "../../runtime/MemoryByteStore.ts";
 import { isCopy } from "./CopyMark.ts";
-import { openClient, openingOf, settle } from "./Database.ts";
+import { openingOf } from "./Database.ts";
+import { openReader, type Reader } from "./Reader.ts";
 import { rowReader } from "./RowReader.ts";
 import { databaseFile, holdDirectory, prepareDirectory } from "./StoreDirectory.ts";
 import type { StoreOpenError } from "./StoreOpenError.ts";
@@ -38,14 +38,14 @@ export class SqliteByteStore implements ByteStore {
   #failure: StoreFailure | undefined;
 
   constructor(
-    reader: Connection,
+    { ask }: Reader,
     copy: boolean,
     writer: Writer,
     unreadable: (failure: StoreFailure) => void,
     scope: Scope.CloseableScope,
   ) {
     this.isCopy = copy;
-    this.#rows = rowReader(reader);
+    this.#rows = rowReader(ask);
     this.#writer = writer;
     this.#unreadable = unreadable;
     this.#scope = scope;
@@ -105,10 +105,8 @@ const acquire = (options: SqliteByteStoreOptions, scope: Scope.CloseableScope) =
       startWriter({ file, flushDelayMillis }, failed),
       (started) => started.close,
     );
-    const client = yield* openClient(file, "read");
-    const reader = yield* client.reserve;
-    yield* settle(file, reader, "read");
-    return new SqliteByteStore(reader, yield* isCopy(file, reader), writer, unreadable, scope);
+    const reader = yield* openReader(file);
+    return new SqliteByteStore(reader, yield* isCopy(file, reader.connection), writer, unreadable, scope);
   }).pipe((opening) => openingOf(options.directory, opening));
 
 /**
