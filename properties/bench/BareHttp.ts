@@ -12,10 +12,11 @@ server.listen(0, "127.0.0.1", () => console.log(server.address().port));
 
 export interface BareHttp {
   readonly url: string;
+  readonly pid: number;
   readonly stop: () => void;
 }
 
 export const startBareHttp = async (bodyBytes: number): Promise<BareHttp> => {
   const running = new Running(["-e", program, String(bodyBytes)]);
-  return { url: await running.listening(), stop: () => running.signal("SIGTERM") };
+  return { url: await running.listening(), pid: running.child.pid ?? 0, stop: () => running.signal("SIGTERM") };
 };

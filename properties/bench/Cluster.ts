@@ -1,10 +1,10 @@
 /** A real cluster of three, started from the build: registrations, enrollments, reads, and all of it on a slow disk. */
 import { bareCommits } from "./BareCommits.ts";
-import { startBareHttp } from "./BareHttp.ts";
 import { startBareTwoPhase } from "./BareTwoPhase.ts";
 import { type MeasuredCluster, startMeasuredCluster } from "./MeasuredCluster.ts";
 import { type Enrolled, measureEnrollments } from "./Enrollments.ts";
 import { load, type Loaded, registrations } from "./Load.ts";
+import { measureReads } from "./Reads.ts";
 import { slowFlush } from "./SlowFlush.ts";
 import { median, quantile, rounded } from "./Statistics.ts";
 
@@ -16,11 +16,7 @@ const TOGETHER = 3_000;
 const CALLERS = 64;
 /** Ours and both yardsticks are measured in turn so many times. */
 const ROUNDS = 3;
-const READS = 10_000;
-const READERS = 16;
 const SLOW_FLUSH_MILLIS = 100;
-/** A record as it travels is about this long. */
-const RECORD_BYTES = 400;
 
 export type Figures = { readonly [name: string]: number };
 
@@ -120,27 +116,11 @@ const oneApprover = async (cluster: MeasuredCluster): Promise<string> => {
   return record.ref;
 };
 
-const measureReads = async (cluster: MeasuredCluster, ref: string): Promise<Figures> => {
+const readFigures = (cluster: MeasuredCluster, ref: string): Promise<Figures> => {
   const reader = cluster.peers.at(-1);
   if (reader === undefined) throw new Error("a cluster has peers");
-  const call = {
-    method: "GET" as const,
-    path: `/v1/custody/approvers/${encodeURIComponent(ref)}`,
-    headers: { "x-jwt-token": cluster.token },
-  };
-  const bareServer = await startBareHttp(RECORD_BYTES);
-  try {
-    await load(reader.url, READERS, READS / 4, () => call);
-    const bare = succeeded(await load(bareServer.url, READERS, READS, () => call), 200);
-    const reads = succeeded(await load(reader.url, READERS, READS, () => call), 200);
-    return {
-      getPerSecond: rounded(reads.perSecond, 0),
-      bareHttpGetPerSecond: rounded(bare.perSecond, 0),
-      getOverBareHttp: rounded(reads.perSecond / bare.perSecond),
-    };
-  } finally {
-    bareServer.stop();
-  }
+  const path = `/v1/custody/approvers/${encodeURIComponent(ref)}`;
+  return measureReads(reader, { method: "GET", path, headers: { "x-jwt-token": cluster.token } });
 };
 
 const measureSlowFlush = async (cluster: MeasuredCluster, ref: string): Promise<Figures> => {
@@ -182,7 +162,7 @@ export const measureCluster = async (): Promise<Readonly<Record<string, Figures>
       },
       registrations: await measureRegistrations(cluster),
       enrollments: enrollmentFigures(await measureEnrollments(cluster)),
-      reads: await measureReads(cluster, ref),
+      reads: await readFigures(cluster, ref),
       slowFlush: await measureSlowFlush(cluster, ref),
     };
   } finally {
