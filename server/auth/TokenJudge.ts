@@ -4,25 +4,28 @@ import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { IntakePorts } from "../../runtime/transport/Intake.ts";
 import type { TokenVerifier } from "./TokenVerifier.ts";
 
-/** The check of a token that was verified before, at once; undefined for any other. */
-export const knownBy =
-  ({ known }: Pick<TokenVerifier, "known">) =>
-  (token: string): ActorCheck | undefined => {
-    const claims = known(token);
-    return claims && { _tag: "Verified", claims };
-  };
+/** Whom one token speaks for. */
+export interface TokenJudge {
+  readonly check: (token: string) => Promise<ActorCheck>;
+  /** The same at once, for a token that was verified before; undefined for any other. */
+  readonly known: (token: string) => ActorCheck | undefined;
+}
 
-export const checkWith =
-  (verifier: TokenVerifier) =>
-  async (token: string): Promise<ActorCheck> =>
+export const judgeOver = (verifier: Pick<TokenVerifier, "verify" | "known">): TokenJudge => ({
+  check: async (token) =>
     Either.match(await verifier.verify(token), {
       onLeft: (fault): ActorCheck => fault,
       onRight: (claims): ActorCheck => ({ _tag: "Verified", claims }),
-    });
+    }),
+  known: (token) => {
+    const claims = verifier.known(token);
+    return claims && { _tag: "Verified", claims };
+  },
+});
 
 /** One check for each different token: the requests of one caller often share a batch. */
 export const judgedBy =
-  (check: (token: string) => Promise<ActorCheck>): IntakePorts<Uint8Array, never>["judge"] =>
+  ({ check }: Pick<TokenJudge, "check">): IntakePorts<Uint8Array, never>["judge"] =>
   (tokens, judged) => {
     const checks = new Map<string, Promise<ActorCheck>>();
     const all = tokens.map((token) => {

@@ -9,6 +9,7 @@ import type { ValueOf } from "../../core/codec/Shape.ts";
 import type { WallClock } from "../../runtime/WallClock.ts";
 import { authorize } from "../../core/auth/Authorization.ts";
 import { extractToken } from "../auth/TokenHeader.ts";
+import type { TokenJudge } from "../auth/TokenJudge.ts";
 import type { Config } from "../config/ConfigSchema.ts";
 import type { CryptoBackend } from "../crypto/CryptoBackend.ts";
 import type { LiveBackups } from "../backup/LiveBackup.ts";
@@ -34,9 +35,7 @@ export interface ApiPorts {
   readonly audit: OperatorAudit;
   readonly backups: LiveBackups;
   readonly config: Config;
-  readonly check: (token: string) => Promise<ActorCheck>;
-  /** The same at once, for a token that was verified before; undefined for any other. */
-  readonly known: (token: string) => ActorCheck | undefined;
+  readonly judge: TokenJudge;
   /** Whether the keys that verify tokens can be had now. */
   readonly judgesTokens: () => boolean;
   readonly reachable: (peerId: number) => boolean | undefined;
@@ -127,9 +126,9 @@ export const bearerNow = ({ request, ports }: ApiCall): Bearer | Effect.Effect<B
   const found = extractToken(request.rawHeaders);
   if (Either.isLeft(found)) return { token: "", actor: found.left };
   const token = found.right;
-  const actor = ports.known(token);
+  const actor = ports.judge.known(token);
   return actor === undefined
-    ? Effect.promise(async () => ({ token, actor: await ports.check(token) }))
+    ? Effect.promise(async () => ({ token, actor: await ports.judge.check(token) }))
     : { token, actor };
 };
 

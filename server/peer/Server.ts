@@ -12,7 +12,7 @@ import { Intake } from "../../runtime/transport/Intake.ts";
 import { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
 import { WallClock } from "../../runtime/WallClock.ts";
 import { openAuditSinks } from "../audit/AuditSinks.ts";
-import { checkWith, judgedBy, knownBy } from "../auth/TokenJudge.ts";
+import { judgedBy, judgeOver } from "../auth/TokenJudge.ts";
 import { openTokenVerifier } from "../auth/TokenVerifier.ts";
 import { LiveBackups } from "../backup/LiveBackup.ts";
 import { bootstrapSecretSource } from "../config/BootstrapSecret.ts";
@@ -91,18 +91,7 @@ const starting = <A, E extends { readonly message: string }, R>(
 ): Effect.Effect<A, StartError, R> => Effect.mapError(effect, ({ message }) => startError(message));
 
 /** What the public API is given as it is. */
-type Given =
-  | "config"
-  | "log"
-  | "metrics"
-  | "clock"
-  | "peer"
-  | "control"
-  | "check"
-  | "known"
-  | "audit"
-  | "warnings"
-  | "backups";
+type Given = "config" | "log" | "metrics" | "clock" | "peer" | "control" | "judge" | "audit" | "warnings" | "backups";
 
 interface Assembly extends Pick<ApiPorts, Given | "judgesTokens"> {
   readonly tls: TlsMaterial;
@@ -228,10 +217,10 @@ const openPeer = (
     );
     isStarted = true;
     const provider = shamirProvider(config.seal, (length) => Uint8Array.from(randomBytes(length)));
-    const [check, known] = [checkWith(verifier), knownBy(verifier)];
+    const judge = judgeOver(verifier);
     const intake = new Intake<Uint8Array, Outgoing>({
       open: (envelope) => Either.merge(peer.open(envelope)),
-      judge: judgedBy(check),
+      judge: judgedBy(judge),
       deliver: (opened, actors, consumed) => {
         const to = self() ?? 0;
         clocks.saw(opened.from, opened.message);
@@ -286,7 +275,7 @@ const openPeer = (
       backlog: peer.backlog,
       auditBehind: sinks.behind(),
     });
-    const ports = { config, tls, log, metrics, clock, peer, control, links, endpoint, check, known, audit, warnings };
+    const ports = { config, tls, log, metrics, clock, peer, control, links, endpoint, judge, audit, warnings };
     return { ...ports, telemetry, backend, backups, reloadKeys, judgesTokens, readings };
   });
 
@@ -326,7 +315,7 @@ const openPublicApi = (
   budgets: BodyBudgets,
 ): Effect.Effect<Opened, StartError, Scope> =>
   Effect.gen(function* () {
-    const { config, tls, log, metrics, clock, peer, control, links, check, known, audit, warnings } = assembly;
+    const { config, tls, log, metrics, clock, peer, control, links, judge, audit, warnings } = assembly;
     const { backups, judgesTokens } = assembly;
     let draining = false;
     const ports: ApiPorts = {
@@ -336,8 +325,7 @@ const openPublicApi = (
       audit,
       backups,
       config,
-      check,
-      known,
+      judge,
       judgesTokens,
       reachable: (peerId) => links.isReachable(peerId),
       warnings,
