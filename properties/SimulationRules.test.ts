@@ -9,6 +9,7 @@ import { cryptographyOf } from "../sim/crypto/Cryptography.ts";
 import type { Asked } from "../sim/requests/Asked.ts";
 import { Commands } from "../sim/requests/Commands.ts";
 import { atEdge, edgeNames } from "../sim/requests/Edges.ts";
+import { listAtEdge, listEdgeNames } from "../sim/requests/ListQueries.ts";
 import { ruleMarks, rules } from "../sim/requests/Rules.ts";
 import { missingPoints } from "../sim/hunting/Sometimes.ts";
 
@@ -30,6 +31,10 @@ for (const name of edgeNames)
     const mark = `${edge.refusedAs === undefined ? "kept" : "broken"} ${edge.rule}`;
     atEdges.set(mark, (atEdges.get(mark) ?? new Set()).add(asked.kind));
   }
+for (const name of listEdgeNames) {
+  const edge = listAtEdge(name)?.edge;
+  if (edge !== undefined) atEdges.set(`${edge.isBroken ? "broken" : "kept"} ${edge.rule}`, new Set(["list"]));
+}
 atEdges.set("kept 2.3 credential", new Set(["FINISH"]));
 
 /** Who asks for what sets a mark. */
@@ -43,7 +48,7 @@ const list = (names: Iterable<string>): string => {
 const found = new Set(plantedBugs.flatMap(({ finds, orFinds = [] }) => [finds, ...orFinds]));
 
 it("asks for each rule both ways, and judges it", () => {
-  const askers = new Set(["REGISTER", "METADATA", "OPTIONS", "FINISH", "list"]);
+  const askers = new Set(["REGISTER", "METADATA", "OPTIONS", "FINISH", "list", "get", "policy"]);
   for (const [rule, { refused, done, judges }] of Object.entries(rules)) {
     const asking = [...refused, ...done].flatMap(askersOf);
     expect(

@@ -1,11 +1,11 @@
 /** The audit of this peer, in pages (contract 6.1). */
 import { Effect, Either } from "effect";
 import { readAudit } from "../../runtime/AuditReads.ts";
+import { type QueryRules, readQuery, wholeNumber, wholeNumberFault } from "../../runtime/Query.ts";
 import { auditEvent } from "../audit/AuditEvent.ts";
 import { type ApiAnswer, type ApiPorts, authorized, type Handler, holderOf } from "./ApiCall.ts";
 import { auditBounds } from "./endpoints/SystemEndpoints.ts";
-import { faultOf, type HttpFault } from "./HttpErrors.ts";
-import { type QueryRules, readQuery, wholeNumber, wholeNumberFault } from "./Query.ts";
+import { faultOf, type HttpFault, invalidQuery } from "./HttpErrors.ts";
 import { queryIn } from "./RequestTarget.ts";
 
 /** Rows that are read and verified before other work may go on: a few milliseconds. */
@@ -23,12 +23,15 @@ const rules: QueryRules = {
 const usual = { since: 1, limit: 100 };
 
 const wishIn = (target: string): Either.Either<typeof usual, HttpFault> =>
-  Either.map(readQuery(queryIn(target), rules), (given) => {
-    const values = new Map(given.map(({ name, value }) => [name, value]));
-    return {
-      since: wholeNumber(values.get("since") ?? "", auditBounds.since) ?? usual.since,
-      limit: wholeNumber(values.get("limit") ?? "", auditBounds.limit) ?? usual.limit,
-    };
+  Either.mapBoth(readQuery(queryIn(target), rules), {
+    onLeft: invalidQuery,
+    onRight: (given) => {
+      const values = new Map(given.map(({ name, value }) => [name, value]));
+      return {
+        since: wholeNumber(values.get("since") ?? "", auditBounds.since) ?? usual.since,
+        limit: wholeNumber(values.get("limit") ?? "", auditBounds.limit) ?? usual.limit,
+      };
+    },
   });
 
 interface PageTexts {

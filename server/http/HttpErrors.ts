@@ -1,16 +1,10 @@
 /** Errors of the public API, as faults on their way and as RFC 9457 problems. */
 import type { BodyFault, Rejection } from "../../core/base/Rejection.ts";
+import type { QueryFault, QueryFaults } from "../../runtime/Query.ts";
 import { type ErrorCode, errorKinds } from "./Problems.ts";
 
 /** The challenge of RFC 9110 11.6.1; the token travels in a header of its own. */
 const challenge = 'JWT realm="custody", header="X-JWT-TOKEN"';
-
-/** One fault of a query: a parameter by its name where that is known, else by its place from 1, such as `#3`. */
-export interface QueryFault {
-  readonly parameter: string;
-  readonly code: string;
-  readonly detail: string;
-}
 
 /** An error before it is written: no field ever holds a submitted value. */
 export interface HttpFault extends Omit<Rejection, "code" | "faults"> {
@@ -38,6 +32,15 @@ export const httpFault = (
   allow: undefined,
   ...more,
 });
+
+/** 400 with every fault. */
+export const invalidQuery = (faults: QueryFaults): HttpFault =>
+  httpFault(
+    "INVALID_QUERY",
+    "The query is not what this endpoint takes.",
+    "Correct the parameters that the errors name; /docs lists those there are.",
+    { faults },
+  );
 
 export const faultOf = (rejection: Rejection): HttpFault => ({ ...rejection, allow: undefined });
 

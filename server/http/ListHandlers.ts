@@ -2,13 +2,12 @@
 import { Effect, Either } from "effect";
 import { approverPage, behind, type NextPage, type PageWanted } from "../../runtime/ApproverPages.ts";
 import { cursorOf, startOf } from "../../runtime/ListCursor.ts";
+import { type ListQuery, parseListQuery } from "../../runtime/ListQuery.ts";
 import { mayRead } from "../../runtime/Reads.ts";
 import type { Peer } from "../peer/Peer.ts";
 import { type ApiAnswer, bearerOf, type Handler, holderOf } from "./ApiCall.ts";
 import { recordJson } from "./ApproverRecord.ts";
-import { faultOf, type HttpFault } from "./HttpErrors.ts";
-import { type ListQuery, parseListQuery } from "./ListQuery.ts";
-import { invalidQuery } from "./Query.ts";
+import { faultOf, type HttpFault, invalidQuery } from "./HttpErrors.ts";
 import { queryIn } from "./RequestTarget.ts";
 
 /** About as many bytes of records are in a page, at most: 200 with the longest metadata, unless much of it is escaped. */
@@ -57,7 +56,7 @@ export const list: Handler = (call) =>
     const { peer, longReads } = call.ports;
     const { actor } = yield* bearerOf(call);
     yield* Either.mapLeft(mayRead(peer.reading, actor), faultOf);
-    const query = yield* parseListQuery(queryIn(call.request.url ?? ""));
+    const query = yield* Either.mapLeft(parseListQuery(queryIn(call.request.url ?? "")), invalidQuery);
     const wanted = yield* wantedOf(peer, query);
     const { items, next } = yield* Effect.flatten(longReads.run(holderOf(actor), pageTexts(peer, wanted)));
     const cursor = next === undefined ? null : cursorOf(peer.reading.crypto, wanted.filter, next);

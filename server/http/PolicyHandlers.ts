@@ -1,8 +1,7 @@
 /** What the pins of a policy come to here (contract 2.6, 7). Reads only. */
 import { Effect, Either } from "effect";
-import type { Rejection } from "../../core/base/Rejection.ts";
-import { type PolicyMeans, readPolicy } from "../../core/policy/PolicyRequest.ts";
-import { type Lookup, type Resolution, type ResolvedEntry, resolvePolicy } from "../../core/policy/Resolution.ts";
+import type { Resolution, ResolvedEntry } from "../../core/policy/Resolution.ts";
+import { resolutionOf } from "../../runtime/PolicyReads.ts";
 import { readRefusal } from "../../runtime/Reads.ts";
 import { answer, authorized, type Handler, holderOf } from "./ApiCall.ts";
 import { bodyOf } from "./ApproverHandlers.ts";
@@ -24,15 +23,6 @@ const shown = ({ entries, policyDigest }: Resolution) => ({
   ...(policyDigest === undefined ? {} : { policyDigest: `sha256:${policyDigest}` }),
   entries: entries.map(shownEntry),
 });
-
-function* resolutionOf(
-  means: PolicyMeans,
-  lookup: Lookup,
-  body: Uint8Array,
-): Generator<undefined, Either.Either<Resolution, Rejection>> {
-  const policy = yield* readPolicy(means, body);
-  return Either.isLeft(policy) ? Either.left(policy.left) : yield* resolvePolicy(means, lookup, policy.right);
-}
 
 /**
  * POST /v1/custody/policies/resolve.

@@ -76,4 +76,19 @@ export const listBugs: ReadonlyArray<PlantedBug> = [
     finds: "S40",
     tampering: () => ({ pages: anyPair }),
   },
+  {
+    name: "as-many-as-there-may-be",
+    changes: "a list with a limit above the greatest has the greatest",
+    finds: "S40",
+    tampering: () => ({ query: (real) => (query) => real(query.replace("limit=201", "limit=200")) }),
+  },
+  {
+    name: "any-limit-as-text",
+    changes: "the limit of a list is read as a number, however it is written",
+    finds: "S40",
+    tampering: () => ({
+      query: (real) => (query) =>
+        real(query.replace(/limit=([0-9.]+)/u, (_, text: string) => `limit=${Math.trunc(Number(text))}`)),
+    }),
+  },
 ];

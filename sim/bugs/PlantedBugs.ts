@@ -16,6 +16,7 @@ import { linkBugs } from "./LinkBugs.ts";
 import { listBugs } from "./ListBugs.ts";
 import { memoryBugs } from "./MemoryBugs.ts";
 import { operatorBugs } from "./OperatorBugs.ts";
+import { policyBugs } from "./PolicyBugs.ts";
 import { readinessBugs } from "./ReadinessBugs.ts";
 import { registryBugs } from "./RegistryBugs.ts";
 import { restoreBugs } from "./RestoreBugs.ts";
@@ -31,6 +32,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...registryBugs,
   ...identityBugs,
   ...listBugs,
+  ...policyBugs,
   ...tokenBugs,
   ...clockBugs,
   ...readinessBugs,

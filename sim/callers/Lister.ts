@@ -2,6 +2,9 @@
 import { type ApproverFilter, credentialTypes } from "../../core/commands/approvers/Terms.ts";
 import type { Stream, Unit } from "../base/Choices.ts";
 import { textOfWanted, Walk } from "../oracle/Listing.ts";
+import type { PageAsked } from "../oracle/ListRequests.ts";
+import { listAtEdge, listEdgeNames, MOST_PAIRS, queryOf } from "../requests/ListQueries.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
 import type { World } from "../world/World.ts";
 
 const USUAL_PAUSE_MICROS = 5_000;
@@ -75,6 +78,14 @@ const filterOf = (unit: Unit, name: FilterName): ApproverFilter => {
   };
 };
 
+const asked = (walk: Walk, filter: ApproverFilter, limit: number, cursor: string | undefined): PageAsked => ({
+  walk,
+  filter,
+  limit,
+  cursor,
+  query: queryOf({ ...filter, limit, cursor }),
+});
+
 export class Lister {
   readonly #world: World;
   readonly #stream: Stream;
@@ -118,15 +129,16 @@ export class Lister {
     const peer = this.#world.peer(reading.slot);
     const spoiled = unit.chance("with a wrong cursor", 100) ? this.#wrongCursor(unit, reading) : undefined;
     if (spoiled !== undefined)
-      lists.page(peer, { walk: new Walk(filter), filter, limit, cursor: spoiled }, 0, (outcome) => {
+      lists.page(peer, asked(new Walk(filter), filter, limit, spoiled), 0, (outcome) => {
         if (outcome !== "gone") this.#world.marks.add("list: a wrong cursor");
       });
     const pause = unit.chance("in parts", 200) ? unit.between("parts after", 1_000, 1_000, LONGEST_PART_MICROS) : 0;
-    lists.page(peer, { walk, filter, limit, cursor }, pause, (outcome) => {
+    if (unit.chance("at an edge", 150)) this.#askAtEdge(unit, peer);
+    lists.page(peer, asked(walk, filter, limit, cursor), pause, (outcome) => {
       const { marks } = this.#world;
       if (outcome === "gone") return this.#goOn(reading);
       if (outcome._tag !== "Page") {
-        marks.add(`list: ${outcome._tag === "Refused" ? outcome.code : "cursor refused"}`);
+        marks.add(`list: ${outcome._tag === "Refused" ? outcome.code : "query refused"}`);
         return this.#goOn(reading);
       }
       marks.add("list: a page");
@@ -140,6 +152,23 @@ export class Lister {
       if (walk.pages > 1) marks.add("a list of several pages came to its end");
       if (walk.pages > 1 && walk.hasChanged) marks.add("a list of several pages met a change");
       this.start();
+    });
+  }
+
+  /** Asks for a first page at the edge of what a list takes. */
+  #askAtEdge(unit: Unit, peer: SimPeer): void {
+    const { lists, plan, marks } = this.#world;
+    const isScarce = plan.capacities.searchWork !== undefined;
+    const weights = listEdgeNames.map((name) => (isScarce && name === MOST_PAIRS ? 0 : 1));
+    const edged = listAtEdge(unit.named("edge", listEdgeNames[0] ?? "", listEdgeNames, weights));
+    if (edged === undefined) return;
+    const { meant, query, edge } = edged;
+    const { id, metadata, limit, cursor } = meant;
+    const filter = { id, type: undefined, metadata };
+    lists.page(peer, { walk: new Walk(filter), filter, limit, cursor, query, edge }, 0, (outcome) => {
+      if (outcome === "gone") return;
+      if (outcome._tag === "Page") marks.add(`kept ${edge.rule}`);
+      if (outcome._tag === "QueryRefused") marks.add(`broken ${edge.rule}`);
     });
   }
 

@@ -10,6 +10,7 @@ import { isDone, isOpen, nameOf, type Outcome, outcomeMarks } from "../requests/
 import {
   type Command,
   type Form,
+  isCommand,
   isReplacement,
   type Replacement,
   type TokenKind,
@@ -22,6 +23,7 @@ import type { WorkloadPlan } from "../base/Plan.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import { type Finish, type Invite, isFinish, isInvite } from "../requests/EnrollmentRequests.ts";
 import { Enrollments } from "./Enrollments.ts";
+import { Inquiries } from "./Inquiries.ts";
 import { Lister } from "./Lister.ts";
 import { labelsOf } from "../requests/Labels.ts";
 import { atEdge, edgeNames, edgeWeights } from "../requests/Edges.ts";
@@ -78,6 +80,7 @@ export class Workload {
   readonly #subjects: Array<Command> = [];
   readonly #requests: OpenRequests;
   readonly #lister: Lister;
+  readonly #inquiries: Inquiries;
   /** Refs a caller was promised: reads look for them. */
   readonly #promised: Array<string> = [];
   /** The revision of each that was last heard of, in an answer or a read. */
@@ -94,6 +97,7 @@ export class Workload {
     this.#enrollments = new Enrollments(world);
     this.#requests = new OpenRequests(world, (asked, answer) => this.#succeeded(asked, answer));
     this.#lister = new Lister(world);
+    this.#inquiries = new Inquiries(world);
     this.#plan = world.plan.workload;
     const { fresh, version, retry, conflict, replace, guess, race, read, readiness, invite, finish, follow } =
       this.#plan;
@@ -168,6 +172,7 @@ export class Workload {
       // Its key signs, too: callers come back to it in the other format.
       this.#subjects[this.#remembered++ % REMEMBERED] = this.#world.commands.command(asked.id, asked.key, asked.team);
     }
+    if (isCommand(asked)) this.#inquiries.registered(ref, asked);
     if (answer._tag === "Registered") this.#promised[this.#kept++ % REMEMBERED] = ref;
     this.#revisions.set(ref, revision);
   }
@@ -204,6 +209,7 @@ export class Workload {
     }
     if (deed === "read") {
       this.#read(unit, this.#any(unit, "promise", this.#promised));
+      this.#inquiries.ask(unit, this.#through(unit));
       return this.#think(caller);
     }
     if (deed === "replace" || deed === "replace on a guess" || deed === "race")

@@ -12,6 +12,7 @@ import type { RowView, TableName, Write, WriteTo } from "../../core/Tables.ts";
 import type { Letter } from "../network/Letter.ts";
 import type { Subject } from "../models/Subject.ts";
 import type { PageAsked, PageOutcome } from "../oracle/ListRequests.ts";
+import type { LookupAnswer, LookupAsked } from "../oracle/LookupRequests.ts";
 
 /** A peer as checkers see it. */
 export interface Watched {
@@ -109,6 +110,8 @@ export interface Checker {
   readonly listing?: (peer: Watched, asked: PageAsked) => void;
   /** What came of it, and in how many transactions. */
   readonly listed?: (peer: Watched, asked: PageAsked, outcome: PageOutcome, transactions: number) => void;
+  /** What a peer has said of a ref or a policy, and in how many transactions. */
+  readonly looked?: (peer: Watched, asked: LookupAsked, answer: LookupAnswer, transactions: number) => void;
   /** A text is about to be in the trace for the first time. */
   readonly traced?: (text: string) => void;
   /** Now and then, and at the end: look at everything. */

@@ -25,6 +25,7 @@ const asked = (more: Partial<PageAsked> = {}): PageAsked => ({
   filter: ALL,
   limit: 1,
   cursor: undefined,
+  query: "",
   ...more,
 });
 const page = (refs: ReadonlyArray<string>, next?: string): PageOutcome => ({ _tag: "Page", refs, next });

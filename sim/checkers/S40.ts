@@ -6,6 +6,7 @@ import { rowsOf } from "../models/Product.ts";
 import { approverSubject } from "../models/approvers/ApproverSubject.ts";
 import { fits, type OpenPage, pageFault, textOfWanted, type Wanted, type Walk } from "../oracle/Listing.ts";
 import type { PageAnswer, PageAsked } from "../oracle/ListRequests.ts";
+import { standingRefusal } from "../oracle/LookupRequests.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import { type Ghost, maskOf } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
@@ -69,11 +70,9 @@ export const S40 = (ghost: Ghost): Checker => {
 
   /** Why a peer lists nothing now, if so. */
   const refusalOf = ({ slot, state }: Watched): RejectionCode | undefined => {
-    if (state?.cluster.peer === undefined) return "NOT_INITIALIZED";
-    if (state.fitness.verifying) return "VERIFYING";
-    if (!state.fitness.unsealed) return "SEALED";
-    if (state.fitness.quarantine !== undefined) return "OUTDATED";
-    if (state.rejoining.recovery?.isReadable === false) return "RECOVERING";
+    if (state === undefined) return "NOT_INITIALIZED";
+    const standing = standingRefusal(state);
+    if (standing !== undefined) return standing;
     if (state.fitness.integrityFault !== undefined) return "INTEGRITY_FAILURE";
     return whole.get(slot) === true ? undefined : "INDEXING";
   };
@@ -83,13 +82,16 @@ export const S40 = (ghost: Ghost): Checker => {
     peer: Watched,
     { refusal, isGoodCursor, page }: Due,
     answer: PageAnswer,
-    walk: Walk,
+    { walk, edge }: PageAsked,
   ): string | undefined => {
-    if (answer._tag === "CursorRefused")
-      return isGoodCursor ? "its cursor was refused, which came with a page" : undefined;
+    if (answer._tag === "QueryRefused" && edge?.isBroken !== true && isGoodCursor)
+      return "its query was refused, which keeps every rule";
+    if (answer._tag === "CursorRefused" || answer._tag === "QueryRefused")
+      return isGoodCursor && edge?.isBroken !== true ? "its cursor was refused, which came with a page" : undefined;
     if (answer._tag === "Refused")
       // What it is refused for may have come about between two parts of the page.
       return answer.code === refusal || answer.code === refusalOf(peer) ? undefined : `it was refused: ${answer.code}`;
+    if (edge?.isBroken === true) return "its query was taken";
     if (!isGoodCursor) return "its cursor was taken, which came with no page of this filter";
     if (refusal !== undefined) return `it was answered, not refused as ${refusal}`;
     const isLast = answer.next === undefined;
@@ -128,9 +130,10 @@ export const S40 = (ghost: Ghost): Checker => {
       const due = open.get(asked);
       open.delete(asked);
       if (outcome === "gone") return;
-      const about = `peer ${peer.slot} was asked for ${asked.limit} of ${textOfWanted(asked.filter)} after ${due?.page.after === "" ? "nothing" : due?.page.after}`;
+      const edge = asked.edge === undefined ? "" : `, by a query at the edge of ${asked.edge.rule}: ${asked.edge.how},`;
+      const about = `peer ${peer.slot} was asked${edge} for ${asked.limit} of ${textOfWanted(asked.filter)} after ${due?.page.after === "" ? "nothing" : due?.page.after}`;
       if (transactions > 0) throw new Violation("S40", about, `it wrote ${transactions} transaction(s)`);
-      const fault = due && faultOf(peer, due, outcome, asked.walk);
+      const fault = due && faultOf(peer, due, outcome, asked);
       if (fault !== undefined) throw new Violation("S40", about, fault);
       if (outcome._tag !== "Page") return;
       if (outcome.next === undefined) walks.delete(asked.walk);

@@ -3,12 +3,14 @@ import { SELF } from "../../core/protocol/Tables.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Choices } from "../base/Choices.ts";
 import { Walk } from "../oracle/Listing.ts";
+import { queryOf } from "../requests/ListQueries.ts";
 import type { CrashKind } from "../world/Processes.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import type { Nemesis, World } from "../world/World.ts";
 
 const kinds = ["process", "process, bytes visible", "power"] as const;
 const LATER_MICROS = 30_000;
+const FIRST = { limit: 5, cursor: undefined };
 const ALL = { id: undefined, type: undefined, metadata: [] };
 
 /** Whether a transaction is a part of making the index, and not the last one. */
@@ -19,9 +21,14 @@ const isPart = (write: Write): boolean =>
 const isDue = ({ lacksIndex, disk }: SimPeer): boolean => !lacksIndex && !disk.holds("indexed", SELF);
 
 const list = (world: World, peer: SimPeer): void =>
-  world.lists.page(peer, { walk: new Walk(ALL), filter: ALL, limit: 5, cursor: undefined }, 0, (outcome) => {
-    if (outcome !== "gone" && outcome._tag === "Refused") world.marks.add(`list: ${outcome.code}`);
-  });
+  world.lists.page(
+    peer,
+    { walk: new Walk(ALL), filter: ALL, ...FIRST, query: queryOf({ ...ALL, ...FIRST }) },
+    0,
+    (outcome) => {
+      if (outcome !== "gone" && outcome._tag === "Refused") world.marks.add(`list: ${outcome.code}`);
+    },
+  );
 
 /**
  * Some peers begin with the version from before the index, and go on when they have so many approvers. Some of their

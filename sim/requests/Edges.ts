@@ -2,9 +2,11 @@
 import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { Asked } from "./Asked.ts";
 import { bodyOf, LONGEST_BODY, padded } from "./Bodies.ts";
-import { type Commands, isCommand, isReplacement } from "./Commands.ts";
+import { type Commands, isCommand, isReplacement, type Replacement } from "./Commands.ts";
 import { isInvite } from "./EnrollmentRequests.ts";
 import { type Extreme, labelsOf } from "./Labels.ts";
+import { metadataPath } from "./Paths.ts";
+import { malformedRefs, refAs } from "./RefForms.ts";
 import type { Rule } from "./Rules.ts";
 
 const LONGEST_ID = 128;
@@ -114,11 +116,23 @@ const breaches: ReadonlyArray<Breach> = [
   ["8 body", TOO_LONG, "INVALID_REQUEST_BODY", (_body, text) => text],
 ];
 
+/** Paths that name no version. */
+const misdirected: ReadonlyArray<readonly [rule: Rule, how: string]> = malformedRefs.map((how) => ["2.2 ref", how]);
+
 /** The names of all edges, those that keep a rule first. */
-export const edgeNames: ReadonlyArray<string> = [...keeps, ...breaches].map(([rule, how]) => `${rule}: ${how}`);
+export const edgeNames: ReadonlyArray<string> = [...keeps, ...breaches, ...misdirected].map(
+  ([rule, how]) => `${rule}: ${how}`,
+);
 
 /** How often each of these is drawn, beside the others: bodies of the greatest length cost most. */
-export const edgeWeights: ReadonlyArray<number> = edgeNames.map((name) => (name.startsWith("8 ") ? 2 : 4));
+export const edgeWeights: ReadonlyArray<number> = edgeNames.map((name) =>
+  name.startsWith("8 ") ? 2 : name.startsWith("2.2 ") ? 1 : 4,
+);
+
+const withoutRef = (asked: Replacement, rule: Rule, how: string): Asked => {
+  const path = metadataPath(refAs(asked.ref, how).text);
+  return { ...asked, call: { ...asked.call, path }, edge: { rule, how, refusedAs: "INVALID_REF" } };
+};
 
 /** The request at an edge, by its name; undefined where requests of its kind have no such edge. */
 export const atEdge = (commands: Commands, asked: Asked, name: string): Asked | undefined => {
@@ -129,6 +143,8 @@ export const atEdge = (commands: Commands, asked: Asked, name: string): Asked | 
     const other = of(commands, asked);
     return other && { ...other, edge: { rule, how } };
   }
+  const path = misdirected[index - keeps.length - breaches.length];
+  if (path !== undefined) return isReplacement(asked) ? withoutRef(asked, ...path) : undefined;
   const breach = breaches[index - keeps.length];
   if (breach === undefined) return undefined;
   const [rule, how, refusedAs, of] = breach;

@@ -25,6 +25,7 @@ export const markOf = (kind: string, answered: string): string => `${kind} ${ans
 const MAKING = ["REGISTER", "FINISH"];
 const PERMITTED = ["REGISTER", "METADATA", "OPTIONS"];
 const ALL = [...PERMITTED, "FINISH"];
+const READERS = ["get", "policy"];
 const DONE = {
   REGISTER: "answered 201",
   METADATA: "answered Replaced",
@@ -47,6 +48,11 @@ const answer = (kinds: ReadonlyArray<string>, code: string, ...judges: ReadonlyA
 export const rules = {
   "2.1 id": edge("2.1 id", "S30"),
   "2.2 key": answer(MAKING, "KEY_ALREADY_REGISTERED", "S7", "S30", "H1"),
+  "2.2 ref": {
+    judges: ["S30", "S49"],
+    refused: ["broken 2.2 ref", "get: INVALID_REF", "get: APPROVER_NOT_FOUND"],
+    done: ["get: a version"],
+  },
   "2.3 credential": {
     judges: ["S8", "S30"],
     refused: refusedAs(["FINISH"], "CREDENTIAL_ALREADY_REGISTERED"),
@@ -58,6 +64,16 @@ export const rules = {
   "2.4 value": edge("2.4 value", "S30"),
   "2.4 total": edge("2.4 total", "S30"),
   "2.5 invitation": answer(["FINISH"], "REGISTRATION_NOT_FOUND", "S14", "S30"),
+  "2.6 policy": {
+    judges: ["S49"],
+    refused: ["policy: INVALID_REQUEST_BODY"],
+    done: ["policy: read"],
+  },
+  "2.6 approvers": {
+    judges: ["S49"],
+    refused: ["policy: approver_not_found", "policy: duplicate_key"],
+    done: ["policy: resolved"],
+  },
   "3.1 ceremony": answer(["FINISH"], "INVALID_CEREMONY", "S14", "S30"),
   "3.1 deadline": answer(["FINISH"], "REGISTRATION_EXPIRED", "S30"),
   "3.1 one response": {
@@ -70,11 +86,18 @@ export const rules = {
   "4.1 extension": { judges: ["S30"], refused: ["broken 4.1 extension"], done: doneFor(["FINISH"]) },
   "4.1 retry": { judges: ["H1"], refused: [], done: refusedAs(["REGISTER"], "200") },
   "4.1.1 cursor": { judges: ["S40"], refused: ["list: a wrong cursor"], done: ["list: a page"] },
+  "4.1.1 limit": edge("4.1.1 limit", "S40"),
+  "4.1.1 filter": edge("4.1.1 filter", "S40"),
   "4.1.2 body": { judges: ["S30"], refused: ["broken 4.1.2 body"], done: doneFor(ALL) },
   "4.1.2 If-Match": answer(["METADATA"], "PRECONDITION_FAILED", "S30", "H1"),
   "4.1.3 key": { judges: ["S30"], refused: ["broken 4.1.3 key"], done: doneFor(["REGISTER"]) },
   "5.1 token": answer(ALL, "UNAUTHENTICATED", "S30"),
   "5.3 no permission": { judges: ["S30"], refused: [], done: ["FINISH: without permission"] },
+  "5.6 reading": {
+    judges: ["S49"],
+    refused: [...READERS.map((kind) => `${kind}: ACCESS_DENIED`), ...READERS.map((kind) => `${kind}: UNAUTHENTICATED`)],
+    done: ["get: a version", "policy: read"],
+  },
   "7 428": answer(["METADATA"], "PRECONDITION_REQUIRED", "S30"),
   "7 429 sessions": answer(["OPTIONS"], "SESSION_CAPACITY", "S10"),
   "7 429 preparations": answer(["REGISTER"], "PREPARATION_CAPACITY", "S10"),

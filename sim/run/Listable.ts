@@ -1,5 +1,6 @@
 /** L4: once everything works, every approver can be listed (S40 says whether the pages are right). */
 import type { PageOutcome } from "../oracle/ListRequests.ts";
+import { queryOf } from "../requests/ListQueries.ts";
 import { Walk } from "../oracle/Listing.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import { Violation } from "../base/Violation.ts";
@@ -14,7 +15,8 @@ export const assertListable = (world: World, peer: SimPeer): void => {
   let cursor: string | undefined;
   do {
     const outcomes: Array<PageOutcome> = [];
-    world.lists.page(peer, { walk, filter: ALL, limit: LIMIT, cursor }, 0, (outcome) => outcomes.push(outcome));
+    const query = queryOf({ ...ALL, limit: LIMIT, cursor });
+    world.lists.page(peer, { walk, filter: ALL, limit: LIMIT, cursor, query }, 0, (outcome) => outcomes.push(outcome));
     const [outcome] = outcomes;
     if (outcome === undefined || outcome === "gone" || outcome._tag !== "Page")
       throw new Violation(

@@ -2,6 +2,8 @@
 import { Either } from "effect";
 import { approverPage, type NextPage } from "../../runtime/ApproverPages.ts";
 import { cursorOf, startOf } from "../../runtime/ListCursor.ts";
+import { type ListQuery, parseListQuery } from "../../runtime/ListQuery.ts";
+import { readRefusal } from "../../runtime/Reads.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
 import type { PageAsked, PageOutcome } from "../oracle/ListRequests.ts";
@@ -14,6 +16,9 @@ interface Ports {
   readonly cryptography: Cryptography;
   readonly tampering: Tampering;
 }
+
+/** Of a query that is none nothing is looked for. */
+const NOTHING: ListQuery = { filter: { id: undefined, type: undefined, metadata: [] }, limit: 1, cursor: undefined };
 
 /** A page that is being read. */
 interface Reading {
@@ -53,7 +58,9 @@ export class Lists {
     if (state === undefined || lacksIndex || isDoubtful || this.#ground.pauses.waitingFor(peer) !== undefined)
       return done("gone");
     for (const hook of this.#listing) hook(peer, asked);
-    const { filter, limit, cursor } = asked;
+    const parse = this.#ports.tampering.query?.(parseListQuery) ?? parseListQuery;
+    const query = parse(asked.query);
+    const { filter, limit, cursor } = Either.getOrElse(query, () => NOTHING);
     const from = cursor === undefined ? "" : startOf(crypto, filter, cursor);
     const pages = this.#ports.tampering.pages?.(approverPage) ?? approverPage;
     const ports = {
@@ -68,7 +75,11 @@ export class Lists {
     };
     const slices = pages(ports, { filter, from: from ?? "", limit });
     const reading = { peer, process, asked, slices, refs: [], pauseMicros, transactions: 0, done };
-    if (from === undefined) this.#tell(reading, { _tag: "CursorRefused" });
+    const refusal = Either.isLeft(query) ? readRefusal(state) : undefined;
+    // Whether this peer may answer is judged before the query is.
+    if (refusal !== undefined) this.#tell(reading, { _tag: "Refused", code: refusal.code });
+    else if (Either.isLeft(query)) this.#tell(reading, { _tag: "QueryRefused" });
+    else if (from === undefined) this.#tell(reading, { _tag: "CursorRefused" });
     else this.#goOn(reading);
   }
 

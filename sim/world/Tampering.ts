@@ -10,6 +10,9 @@ import type { Later, Time } from "../../runtime/Time.ts";
 import type { HeldAnswers } from "../../runtime/transport/HeldAnswers.ts";
 import type { Link, LinkLimits, LinkPorts } from "../../runtime/transport/Link.ts";
 import type { approverPage } from "../../runtime/ApproverPages.ts";
+import type { parseListQuery } from "../../runtime/ListQuery.ts";
+import type { resolutionOf } from "../../runtime/PolicyReads.ts";
+import type { readApprover } from "../../runtime/Reads.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
 import type { Ghost } from "../checkers/Ghost.ts";
 import type { Letter } from "../network/Letter.ts";
@@ -66,6 +69,12 @@ export interface Tampering {
   readonly read?: (found: Rows["approvers"] | undefined) => Rows["approvers"] | undefined;
   /** How pages of lists are made. */
   readonly pages?: (real: typeof approverPage) => typeof approverPage;
+  /** How queries of lists are read. */
+  readonly query?: (real: typeof parseListQuery) => typeof parseListQuery;
+  /** How one version is read by its ref. */
+  readonly got?: (real: typeof readApprover) => typeof readApprover;
+  /** How policies are resolved. */
+  readonly resolved?: (real: typeof resolutionOf) => typeof resolutionOf;
   /** What a peer takes its clock to show, in Unix milliseconds. */
   readonly clock?: (peer: SimPeer, reading: number) => number;
   /** A step reads the clock whenever it needs the time, not once. */

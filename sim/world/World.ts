@@ -35,6 +35,7 @@ import type { Ground } from "./Ground.ts";
 import { Handovers } from "./Handovers.ts";
 import { Mail } from "./Mail.ts";
 import { Lists } from "./Lists.ts";
+import { Lookups } from "./Lookups.ts";
 import { Operators } from "./Operators.ts";
 import { Parties } from "./Parties.ts";
 import { Pauses } from "./Pauses.ts";
@@ -94,6 +95,7 @@ export class World {
   readonly restores: Restores;
   readonly service: Service;
   readonly lists: Lists;
+  readonly lookups: Lookups;
   readonly parties: Parties;
   readonly peers: ReadonlyArray<SimPeer>;
   /** Keys of a peer of another cluster. */
@@ -200,6 +202,7 @@ export class World {
       writer: () => this.peer(this.writerSlot),
     });
     this.parties = new Parties(this);
+    this.lookups = new Lookups(ground, { checkers, cryptography: this.cryptography, tampering });
     this.lists = new Lists(ground, { checkers, cryptography: this.cryptography, tampering });
     this.peers = Array.from({ length: plan.peers }, (_, index) => this.#newPeer(index + 1));
     observer?.began(this);

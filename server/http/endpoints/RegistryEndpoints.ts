@@ -14,7 +14,7 @@ import { REGISTER_PATH } from "../../../core/commands/registerKey/Registration.t
 import { replacementShape } from "../../../core/credential/MetadataRequest.ts";
 import { registrationShape } from "../../../core/credential/RegisterRequest.ts";
 import { finishShape } from "../../../core/webauthn/FinishRequest.ts";
-import { listBounds } from "../ListQuery.ts";
+import { listBounds } from "../../../runtime/ListQuery.ts";
 import { endpoint, type Parameter } from "./Endpoint.ts";
 import {
   exampleCredential,

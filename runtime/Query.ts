@@ -1,19 +1,19 @@
 /** Query parameters, read as strictly as a body: each known, once, and within its bounds. */
 import { Either } from "effect";
-import { Limits } from "../../core/base/Limits.ts";
-import { type HttpFault, httpFault, type QueryFault } from "./HttpErrors.ts";
+import { Limits } from "../core/base/Limits.ts";
 
 /** More than there may be: so many are looked at. The header's own bound is one for the length of all. */
 const MOST_PARAMETERS = 64;
 
-/** 400 with every fault; none of them holds what was submitted. */
-export const invalidQuery = (faults: ReadonlyArray<QueryFault>): HttpFault =>
-  httpFault(
-    "INVALID_QUERY",
-    "The query is not what this endpoint takes.",
-    "Correct the parameters that the errors name; /docs lists those there are.",
-    { faults: faults.slice(0, Limits.listedFaults) },
-  );
+/** One fault of a query: a parameter by its name where that is known, else by its place from 1, such as `#3`. */
+export interface QueryFault {
+  readonly parameter: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** At least one, and as many as an answer lists; none of them holds what was submitted. */
+export type QueryFaults = ReadonlyArray<QueryFault>;
 
 /** Percent-encoded UTF-8, in which a plus sign is a space, as forms and most clients encode it (WHATWG URL 5.1). */
 const decoded = (text: string): string | undefined => {
@@ -73,8 +73,8 @@ const judged = (
   return why === undefined ? undefined : fault(told, "invalid_value", why);
 };
 
-/** Reads what follows the question mark; `INVALID_QUERY` names every fault. */
-export const readQuery = (query: string, rules: QueryRules): Either.Either<ReadonlyArray<Parameter>, HttpFault> => {
+/** Reads what follows the question mark; Left names every fault. */
+export const readQuery = (query: string, rules: QueryRules): Either.Either<ReadonlyArray<Parameter>, QueryFaults> => {
   const texts = query === "" ? [] : query.split("&");
   const read = texts.slice(0, MOST_PARAMETERS).map(parameterOf);
   const given = read.flatMap((each) => (Either.isRight(each) ? [each.right] : []));
@@ -89,7 +89,7 @@ export const readQuery = (query: string, rules: QueryRules): Either.Either<Reado
     faults.push(fault(pairs.of, "too_many", `At most ${pairs.most} pairs are looked for at once.`));
   else if (texts.length > MOST_PARAMETERS)
     faults.push(fault(at(MOST_PARAMETERS + 1), "too_many", `At most ${MOST_PARAMETERS} parameters are read.`));
-  return faults.length > 0 ? Either.left(invalidQuery(faults)) : Either.right(given);
+  return faults.length > 0 ? Either.left(faults.slice(0, Limits.listedFaults)) : Either.right(given);
 };
 
 /** A whole number from 1 to `most`, without leading zeros; undefined for any other text. */

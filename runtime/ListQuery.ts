@@ -1,11 +1,10 @@
 /** The query of a list (contract 4.1.1). */
 import { Either } from "effect";
-import { utf8Length } from "../../core/codec/Utf8.ts";
-import { type ApproverFilter, credentialTypes } from "../../core/commands/approvers/Terms.ts";
-import { isApproverId } from "../../core/credential/ApproverId.ts";
-import { Limits } from "../../core/base/Limits.ts";
-import type { HttpFault } from "./HttpErrors.ts";
-import { type QueryRules, readQuery, wholeNumber, wholeNumberFault } from "./Query.ts";
+import { utf8Length } from "../core/codec/Utf8.ts";
+import { type ApproverFilter, credentialTypes } from "../core/commands/approvers/Terms.ts";
+import { isApproverId } from "../core/credential/ApproverId.ts";
+import { Limits } from "../core/base/Limits.ts";
+import { type QueryFaults, type QueryRules, readQuery, wholeNumber, wholeNumberFault } from "./Query.ts";
 
 /** Items of a page, and those where none are asked for. */
 export const listBounds = { limit: 200, usualLimit: 50 } as const;
@@ -40,9 +39,9 @@ const rules: QueryRules = {
 /**
  * Reads what follows the question mark. The cursor is only known not to be empty.
  *
- * @returns the filter, with the limit 50 where none is given; or `INVALID_QUERY`
+ * @returns the filter, with the limit 50 where none is given; or every fault of the query
  */
-export const parseListQuery = (query: string): Either.Either<ListQuery, HttpFault> =>
+export const parseListQuery = (query: string): Either.Either<ListQuery, QueryFaults> =>
   Either.map(readQuery(query, rules), (given) => {
     const values = new Map(given.map(({ name, value }) => [name, value]));
     return {
