@@ -2,6 +2,7 @@
  * S49: a ref names one version to the last character, and nothing else gives one. A policy is read exactly where it
  * keeps every rule, comes to what its peer has made durable, and has a digest only where each entry is another key.
  */
+import { absurd } from "effect";
 import type { RejectionCode } from "../../core/base/Rejection.ts";
 import { approverSubject } from "../models/approvers/ApproverSubject.ts";
 import { type LookupAnswer, type LookupAsked, standingRefusal } from "../oracle/LookupRequests.ts";
@@ -28,8 +29,10 @@ const textOf = (answer: LookupAnswer): string => {
       return `it was refused: ${answer.code}`;
     case "Got":
       return `it gave revision ${answer.row.revision} of ${answer.row.ref}`;
-    default:
+    case "Resolved":
       return `it came to ${answer.entries.map(({ pointer, code = "resolved" }) => `${pointer} ${code}`).join(", ")}, digest ${answer.policyDigest}`;
+    default:
+      return absurd(answer);
   }
 };
 

@@ -1,7 +1,4 @@
-/**
- * The simulated world: virtual time, a network, peers that run the real driver on simulated disks, and checkers that
- * are told of everything. Here all of it is put together; the parts are in `world/`.
- */
+/** The simulated world, put together: time, a network, peers that run the real driver, checkers told of everything. */
 import type { Answer } from "../../core/Action.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Message } from "../../core/Message.ts";
