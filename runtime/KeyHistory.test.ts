@@ -78,29 +78,33 @@ describe("a history of integrity keys", () => {
     expect(() => commitTo(opened, insert("e"))).toThrow("the seal does not hold");
   });
 
-  /** The effect of the last of these transactions on a place, in a history of its own. */
-  const elsewhere = (table: "keys" | "integrity", key: string, ...transactions: ReadonlyArray<Write>): StoredRow => {
+  /** Puts a row here with the seal of its transaction, the last one of these, which somebody made elsewhere. */
+  const bring = (table: "keys" | "integrity", key: string, ...made: ReadonlyArray<ReadonlyArray<Write>>): void => {
     const here = tables;
     tables = new Map();
     const other = open(first, second, third);
-    commitTo(other, peerRow(first.publicKey));
-    for (const each of transactions) commitTo(other, each);
-    const row = onDisk(table, key);
+    for (const writes of made) commitTo(other, ...writes);
+    const seal = numberKey(made.length);
+    const found = [onDisk(table, key), storedRow(tables, "seals", seal)] as const;
     tables = here;
-    return row;
+    tables.get(table)?.set(key, found[0]);
+    tables.get("seals")?.set(seal, found[1]);
   };
+  const peer = peerRow(first.publicKey);
 
-  it("lets no older key seal anything of a later time, and no later one anything of an earlier time", () => {
-    // In one the first key never gave way, in the other the third came sooner.
-    tables.get("keys")?.set("z", elsewhere("keys", "z", insert("x"), insert("y"), insert("z")));
-    tables.get("keys")?.set("y", elsewhere("keys", "y", keyRow(2, second), keyRow(3, third), insert("y")));
-    const opened = open(first, second, third);
-    for (const key of ["z", "y"]) expect(() => opened.get("keys", key)).toThrow("an integrity key of another time");
+  it("lets no older key seal anything of a later time", () => {
+    bring("keys", "z", [peer], [insert("x")], [insert("y")], [insert("z")]);
+    expect(() => open(first, second, third).get("keys", "z")).toThrow("an integrity key of another time");
+  });
+
+  it("lets no later key seal anything of an earlier time", () => {
+    bring("keys", "y", [peer, keyRow(2, second)], [keyRow(3, third)], [insert("y")]);
+    expect(() => open(first, second, third).get("keys", "y")).toThrow("an integrity key of another time");
   });
 
   it("is refused where a key was brought in by another one than the key before it", () => {
     const key = numberKey(3);
-    tables.get("integrity")?.set(key, elsewhere("integrity", key, keyRow(3, third)));
+    bring("integrity", key, [peer, keyRow(3, third)]);
     const opened = open(first, second, third);
     expect(opened.get("keys", "c")).toEqual({ id: "c" });
     expect(() => opened.get("keys", "d")).toThrow(`integrity/${key}: the key before it did not seal it`);

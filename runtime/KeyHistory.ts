@@ -10,7 +10,7 @@ import { type Rows } from "../core/Tables.ts";
 import { numberKey } from "../core/protocol/Tables.ts";
 import { type StoredRow, StoreFailure } from "./ByteStore.ts";
 import { IntegrityFailure } from "./PeerStore.ts";
-import type { IntegrityKey, Seal } from "./RowSeal.ts";
+import type { IntegrityKey, Sealing } from "./RowSeal.ts";
 
 interface Version {
   readonly publicKey: PublicKey;
@@ -25,7 +25,7 @@ export interface HistoryRows {
   /** The row of the history behind this key, as it is stored. */
   readonly after: (key: string) => { readonly key: string; readonly value: StoredRow } | undefined;
   /** Verifies one of these rows. Throws {@link IntegrityFailure}. */
-  readonly open: (key: string, value: StoredRow) => { readonly value: Rows["integrity"]; readonly seal: Seal };
+  readonly open: (key: string, value: StoredRow) => { readonly value: Rows["integrity"]; readonly seal: Sealing };
 }
 
 export class KeyHistory {
@@ -85,7 +85,7 @@ export class KeyHistory {
   }
 
   /** The public key that must have made a seal. Throws {@link IntegrityFailure} where no key sealed then. */
-  publicKey(where: string, { keyVersion, transaction }: Seal): PublicKey {
+  publicKey(where: string, { keyVersion, transaction }: Sealing): PublicKey {
     const own = this.#at(keyVersion);
     if (own === undefined) throw this.#fault ?? notInHistory(where, keyVersion);
     const next = this.#versions[keyVersion - FIRST_INTEGRITY_VERSION + 1];

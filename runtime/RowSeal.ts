@@ -1,49 +1,71 @@
 /**
  * The protection of rows at rest: one signature of the integrity key per
- * transaction, over a Merkle tree of its rows, so each row carries its own
- * proof; and a keyed digest over all rows, so that a deleted or outdated row is
- * noticed when the peer starts (contract 10.3, protocol.md "Keys").
+ * transaction, over the digests of the rows it wrote, in a row of the table
+ * `seals`; each of these rows names its transaction. And a keyed digest over all
+ * rows, so that a deleted or outdated row is noticed when the peer starts
+ * (contract 10.3, protocol.md "Keys").
  */
-import { bytes, digest, list, record, signature, text, type TypeOf, uint } from "../core/codec/Codec.ts";
+import { concatBytes, hexToBytes } from "@noble/hashes/utils.js";
+import { bytes, type Codec, digest, list, record, signature, text, type TypeOf, uint } from "../core/codec/Codec.ts";
 import { writtenIn } from "../core/codec/Versioned.ts";
 import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../core/base/Digest.ts";
-import { impliedRoot, merkleTree } from "../core/protocol/Merkle.ts";
-import type { TableName } from "../core/Tables.ts";
-import type { ProvenSeals } from "./ProvenSeals.ts";
+import { impliedRoot } from "../core/protocol/Merkle.ts";
+import { LEAVES_BYTES } from "../core/protocol/Tables.ts";
+import type { Rows, TableName } from "../core/Tables.ts";
 
 const ROW_TAG = "CUSTODY_ROW_V1";
-const SEAL_TAG = "CUSTODY_ROW_SEAL_V1";
+const FIRST_SEAL_TAG = "CUSTODY_ROW_SEAL_V1";
+const SEAL_TAG = "CUSTODY_ROW_SEAL_V2";
+const LEAVES_TAG = "CUSTODY_ROW_LEAVES_V1";
 const HEAD_TAG = "CUSTODY_HEAD_V1";
 const MASK_TAG = "CUSTODY_HEAD_MASK_V1";
 const ROW_BYTES = 64 * 1024 * 1024;
+const LEAF_BYTES = 32;
 
 /** The integrity key while it is in memory. */
 export interface IntegrityKey extends Signer {
-  /** Keys the digest over all rows. As secret as the private key, and not derivable from it. */
+  /** Keys the digest over all rows: one for all keys of a peer, as secret as they are, and not derivable from them. */
   readonly setKey: Uint8Array;
 }
 
 const rowCodec = record({ table: text(32), key: text(512), transaction: uint, row: bytes(ROW_BYTES) });
-/** The version of the seal, which has nothing to do with that of the row. */
-export const SEAL_VERSION = 1;
-const signedCodec = writtenIn(SEAL_VERSION, record({ transaction: uint, size: uint, root: digest }));
+/** The newest version of the seal, which has nothing to do with that of the row. */
+export const SEAL_VERSION = 2;
+const firstSignedCodec = writtenIn(1, record({ transaction: uint, size: uint, root: digest }));
+const signedCodec = writtenIn(SEAL_VERSION, record({ transaction: uint, leaves: digest }));
+const leavesCodec = bytes(LEAVES_BYTES);
 
-export const sealCodec = writtenIn(
-  SEAL_VERSION,
-  record({
-    /** Names the key among those this peer ever used. */
-    keyVersion: uint,
-    transaction: uint,
-    index: uint,
-    size: uint,
-    /** Sixteen levels: no transaction writes more rows than they cover. */
-    proof: list(digest, 16),
-    root: digest,
-    signature,
-  }),
-);
-export type Seal = TypeOf<typeof sealCodec>;
+const firstCodec = record({
+  /** Names the key among those this peer ever used. */
+  keyVersion: uint,
+  transaction: uint,
+  index: uint,
+  size: uint,
+  /** Sixteen levels: no transaction wrote more rows than they cover. */
+  proof: list(digest, 16),
+  root: digest,
+  signature,
+});
+/** What each row carried in version 1: its own proof. */
+export type FirstSeal = TypeOf<typeof firstCodec>;
+
+const secondCodec = record({ transaction: uint });
+
+/** What lies beside a row: which transaction wrote it, and in version 1 the proof of that. */
+export interface Seal {
+  readonly transaction: number;
+  readonly own: FirstSeal | undefined;
+}
+
+/** Writes version 2, reads version 1 too. */
+export const sealCodec: Codec<Seal> = {
+  write: writtenIn(SEAL_VERSION, secondCodec).write,
+  read: (source) => {
+    const own = source.version() === 1 ? firstCodec.read(source) : undefined;
+    return { transaction: own?.transaction ?? secondCodec.read(source).transaction, own };
+  },
+};
 
 export interface PlainRow {
   readonly table: TableName;
@@ -51,9 +73,17 @@ export interface PlainRow {
   readonly row: Uint8Array;
 }
 
+/** Which key sealed a row, and in which transaction. */
+export type Sealing = Pick<FirstSeal, "keyVersion" | "transaction">;
+
 /** The digest of a row at its place and time: what the seal proves and the head adds up. */
 export const leafOf = (crypto: Crypto, transaction: number, { table, key, row }: PlainRow): Digest =>
   crypto.digest(ROW_TAG, rowCodec, { table, key, transaction, row });
+
+const signedOf = (crypto: Crypto, transaction: number, leaves: Uint8Array) => ({
+  transaction,
+  leaves: crypto.digest(LEAVES_TAG, leavesCodec, leaves),
+});
 
 /** Seals all rows of one transaction, given by their leaves, with one signature of the key of a version. */
 export const sealRows = (
@@ -61,35 +91,42 @@ export const sealRows = (
   integrity: IntegrityKey,
   keyVersion: number,
   transaction: number,
-  leaves: ReadonlyArray<Digest>,
-): ReadonlyArray<Seal> => {
-  const { root, proofs } = merkleTree(crypto, leaves);
-  const size = leaves.length;
-  const signed = integrity.sign(SEAL_TAG, signedCodec, { transaction, size, root });
-  return proofs.map((proof, index) => ({
+  rows: ReadonlyArray<Digest>,
+): Rows["seals"] => {
+  const leaves = concatBytes(...rows.map(hexToBytes));
+  return {
     keyVersion,
-    transaction,
-    index,
-    size,
-    proof,
-    root,
-    signature: signed,
-  }));
+    leaves,
+    signature: integrity.sign(SEAL_TAG, signedCodec, signedOf(crypto, transaction, leaves)),
+  };
 };
 
-/**
- * Whether a row, given by its {@link leafOf leaf}, is exactly what the holder of the key wrote under this table and
- * key; the caller knows which key it must be. Rows of one transaction share one signature: `proven` remembers verified
- * ones, for callers that check many rows.
- */
-export const isSealed = (crypto: Crypto, key: PublicKey, leaf: Digest, seal: Seal, proven?: ProvenSeals): boolean => {
-  const { transaction, index, size, proof, root, signature } = seal;
-  if (impliedRoot(crypto, leaf, index, size, proof) !== root) return false;
-  const claim = { key, transaction, size, root, signature };
-  if (proven?.has(claim) === true) return true;
-  const isSigned = crypto.verify(key, SEAL_TAG, signedCodec, { transaction, size, root }, signature);
-  if (isSigned) proven?.add(claim);
-  return isSigned;
+/** Whether the holder of the key sealed a transaction so; the caller knows which key it must be. */
+export const isSigned = (
+  crypto: Crypto,
+  key: PublicKey,
+  transaction: number,
+  { leaves, signature: signed }: Rows["seals"],
+): boolean => crypto.verify(key, SEAL_TAG, signedCodec, signedOf(crypto, transaction, leaves), signed);
+
+/** Whether a row, given by its {@link leafOf leaf}, is one of those that a transaction wrote. */
+export const isAmong = (leaf: Digest, { leaves }: Rows["seals"]): boolean => {
+  const wanted = hexToBytes(leaf);
+  for (let at = 0; at + LEAF_BYTES <= leaves.length; at += LEAF_BYTES) {
+    let same = 0;
+    while (same < LEAF_BYTES && leaves[at + same] === wanted[same]) same += 1;
+    if (same === LEAF_BYTES) return true;
+  }
+  return false;
+};
+
+/** Whether a row that carries its own proof is exactly what the holder of the key wrote under this table and key. */
+export const isSealed = (crypto: Crypto, key: PublicKey, leaf: Digest, seal: FirstSeal): boolean => {
+  const { transaction, index, size, proof, root, signature: signed } = seal;
+  return (
+    impliedRoot(crypto, leaf, index, size, proof) === root &&
+    crypto.verify(key, FIRST_SEAL_TAG, firstSignedCodec, { transaction, size, root }, signed)
+  );
 };
 
 /**

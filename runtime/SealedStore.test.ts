@@ -48,9 +48,12 @@ describe("sealed rows", () => {
 
   it("are verified some sixty at a time, to the last one, telling how far that is", () => {
     commit(...Array.from({ length: 1_200 }, (_, index) => insert(`many-${String(index).padStart(4, "0")}`, "someone")));
-    expect([...open().verifyPages()]).toEqual(
-      Array.from({ length: 19 }, (_, slice) => ({ rows: slice === 0 ? 0 : 1 + slice * 64, of: 1_203 })),
-    );
+    expect([...open().verifyPages()].map(({ rows }) => rows)).toEqual([
+      ...[0, 1],
+      // Seals come before what a module stores.
+      ...Array.from({ length: 20 }, (_, slice) => Math.min(1_203, 1 + slice * 64)),
+    ]);
+    expect(open().verifyPages().next()).toEqual({ done: false, value: { rows: 0, of: 1_203 } });
     const last = onDisk("many-1199");
     tables.get("keys")?.set("many-1199", { ...last, row: Uint8Array.of(...last.row.slice(0, -1), 0) });
     expect(open().verifyAll()).toBe("keys/many-1199: the seal does not hold");
@@ -112,7 +115,7 @@ describe("sealed rows", () => {
     expect(() => recalling.get("keys", "b")).toThrow("keys/b: the row is missing");
     tables.get("keys")?.set("b", bob);
     store.useKey(integrityKeyOf(9));
-    expect(() => recalling.get("keys", "b")).toThrow("keys/b: the seal does not hold");
+    expect(() => recalling.get("keys", "b")).toThrow("the seal does not hold");
   });
 
   it("read without the private key, against the key the peer row names", () => {
@@ -122,7 +125,7 @@ describe("sealed rows", () => {
   });
 
   it("are refused under another key", () => {
-    expect(() => open(integrityKeyOf(9)).get("keys", "a")).toThrow("keys/a: the seal does not hold");
+    expect(() => open(integrityKeyOf(9)).get("keys", "a")).toThrow("seals/0000000000000003: the seal does not hold");
     expect(open(integrityKeyOf(9)).verifyAll()).toBeDefined();
   });
 
@@ -139,6 +142,54 @@ describe("sealed rows", () => {
         expect(() => open().get("keys", "a"), `${part} byte ${at}`).toThrow(IntegrityFailure);
         expect(open().verifyAll(), `${part} byte ${at}`).toMatch(/^keys\/a: /);
       }
+  });
+
+  it("are refused after a change of any byte of the seal of their transaction, and without it", () => {
+    const key = "0000000000000002";
+    const { row, seal } = storedRow(tables, "seals", key);
+    for (const [part, length] of [
+      ["row", row.length],
+      ["seal", seal.length],
+    ] as const)
+      for (let at = 0; at < length; at += 5) {
+        const changed = { row: row.slice(), seal: seal.slice() };
+        changed[part][at] = (changed[part][at] ?? 0) ^ 1;
+        tables.get("seals")?.set(key, changed);
+        expect(open().verifyAll(), `${part} byte ${at}`).toMatch(/^seals\/0000000000000002: /);
+        expect(open().get("keys", "a")).toEqual({ id: "anna" });
+        // The transaction beside it is looked at by a verification only.
+        if (part === "row") expect(() => open().get("keys", "b")).toThrow(`seals/${key}: `);
+      }
+    tables.get("seals")?.delete(key);
+    expect(() => open().get("keys", "b")).toThrow(`keys/b: the seal does not hold: there is no seals/${key}`);
+    expect(open().verifyAll()).toContain(`there is no seals/${key}`);
+  });
+
+  it("take the seal of their transaction with them when the last of them goes", () => {
+    const seals = () => [...(tables.get("seals")?.keys() ?? [])].map(Number);
+    // Nothing is left of the third but what replaced a row of the first.
+    expect(seals()).toEqual([1, 2, 3]);
+    expect(store.verifyAll()).toBeUndefined();
+    commit(replace("b", "bella"));
+    expect(seals()).toEqual([1, 3, 4]);
+    commit({ op: "remove", table: "keys", key: "a" });
+    expect(seals()).toEqual([1, 4, 5]);
+    commit(insert("d", "dora"));
+    // The fifth has only removed; its seal proved the head.
+    expect(seals()).toEqual([1, 4, 6]);
+    store = open();
+    expect(store.verifyAll()).toBeUndefined();
+    commit(replace("d", "dolly"));
+    expect(seals()).toEqual([1, 4, 7]);
+    expect(open().verifyAll()).toBeUndefined();
+  });
+
+  it("are found at the start when the seal of a transaction that is gone comes back", () => {
+    const old = storedRow(tables, "seals", "0000000000000002");
+    store.verifyAll();
+    commit(replace("b", "bella"));
+    tables.get("seals")?.set("0000000000000002", old);
+    expect(open().verifyAll()).toBe("the rows do not add up to the signed head");
   });
 
   it("are refused under another row's key and in another table", () => {
@@ -181,10 +232,12 @@ describe("sealed rows", () => {
 
   it("are held against the head that this process wrote last, where it has written one", () => {
     const rows = new Map(tables.get("keys"));
+    const seals = new Map(tables.get("seals"));
     const head = storedRow(tables, "head", "self");
     commit(insert("d", "dora"));
     tables.get("head")?.set("self", head);
     tables.set("keys", rows);
+    tables.set("seals", seals);
     expect(store.verifyAll()).toBe("head/self: it is not the one that was written last");
     expect(open().verifyAll()).toBeUndefined();
   });
@@ -240,9 +293,9 @@ describe("rows of another version", () => {
   it("are not taken for tampered where they are newer", () => {
     store = openNext();
     commit(replace("b", "bella"));
-    const why = `value: found version ${NEXT_VERSION}, and this program knows versions up to ${NEWEST}`;
+    const why = `version ${NEXT_VERSION}, where ${NEWEST} is the newest known`;
     for (const key of [integrity, "none"] as const) {
-      expect(() => open(key).get("keys", "b")).toThrow(new UnreadableRow("keys/b", why).message);
+      expect(() => open(key).get("keys", "b")).toThrow(new UnreadableRow("seals/0000000000000004", why).message);
       expect(open(key).get("keys", "a")).toEqual({ id: "anna" });
     }
     expect(() => open().verifyAll()).toThrow(UnreadableRow);
@@ -250,8 +303,11 @@ describe("rows of another version", () => {
     const { row, seal } = onDisk("a");
     tables.get("keys")?.set("a", { row: Uint8Array.of(0x82, NEXT_VERSION, ...row.slice(2)), seal });
     expect(() => open().get("keys", "a")).toThrow("keys/a: the seal does not hold");
-    tables.get("keys")?.set("a", { row, seal: Uint8Array.of(0x82, 2, ...seal.slice(2)) });
-    expect(() => open().get("keys", "a")).toThrow("version 2, where 1 is the newest known");
+    tables.get("keys")?.set("a", { row, seal: Uint8Array.of(0x82, 3, ...seal.slice(2)) });
+    expect(() => open().get("keys", "a")).toThrow("keys/a: the seal cannot be read");
+    const head = storedRow(tables, "head", "self");
+    tables.get("head")?.set("self", { row: head.row, seal: Uint8Array.of(0x82, 3, ...head.seal.slice(2)) });
+    expect(() => open().get("keys", "a")).toThrow("version 3, where 2 is the newest known");
   });
 
   it("are not taken for tampered either where they name the key that all others are verified with", () => {

@@ -3,34 +3,21 @@
  * down, decoded and verified on their way up. A row that does not hold never
  * reaches the core.
  */
-import { Either } from "effect";
-import { decode, versionOf } from "../core/codec/CborReader.ts";
 import { encode } from "../core/codec/CborWriter.ts";
-import type { Codec } from "../core/codec/Codec.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
-import type { Digest, PublicKey } from "../core/base/Digest.ts";
+import type { Digest } from "../core/base/Digest.ts";
 import { type Rows, type RowView, type TableName, tables, type Write } from "../core/Tables.ts";
 import type { Schema } from "../core/protocol/Composition.ts";
-import { SELF } from "../core/protocol/Tables.ts";
+import { numberKey, SELF } from "../core/protocol/Tables.ts";
 import { type ByteStore, type Change, type StoredRow, StoreFailure } from "./ByteStore.ts";
-import { KeyHistory } from "./KeyHistory.ts";
+import type { KeyHistory } from "./KeyHistory.ts";
 import { KnownRows } from "./KnownRows.ts";
 import { OpenedRows } from "./OpenedRows.ts";
-import { IntegrityFailure, type KeyView, type PeerStore, UnreadableRow } from "./PeerStore.ts";
-import { ProvenSeals } from "./ProvenSeals.ts";
+import { IntegrityFailure, type KeyView, type PeerStore } from "./PeerStore.ts";
 import { RecentMap } from "./RecentMap.ts";
-import {
-  elementOf,
-  type IntegrityKey,
-  isSealed,
-  leafOf,
-  maskOf,
-  SEAL_VERSION,
-  type PlainRow,
-  type Seal,
-  sealCodec,
-  sealRows,
-} from "./RowSeal.ts";
+import { RowOpener } from "./RowOpener.ts";
+import { elementOf, type IntegrityKey, leafOf, maskOf, type PlainRow, sealCodec, sealRows } from "./RowSeal.ts";
+import { SealUses } from "./SealUses.ts";
 
 const MODULUS = 1n << 256n;
 /** Rows of one slice of a verification: a few milliseconds, in which no request is answered. */
@@ -44,20 +31,28 @@ export interface Verified {
   readonly of: number;
 }
 
-/** A stored row whose seal holds. */
-interface OpenRow<T extends TableName> {
-  readonly value: Rows[T];
-  readonly seal: Seal;
-  readonly leaf: Digest;
+/** A row's share of the sum, and which seal it needs. */
+interface Share {
+  readonly element: bigint;
+  readonly sealedIn: number | undefined;
 }
 
+/**
+ * The sum is over all rows but the head and the seal of the transaction that wrote it: that seal proves the head, and
+ * is added by the next transaction.
+ */
 interface Head {
   readonly transactions: number;
+  /** All but the head and the seals. */
   readonly rows: number;
   readonly sum: bigint;
+  /** Whether its own seal is a row, as it is unless an older program wrote it. */
+  readonly hasSeal: boolean;
 }
 
-const EMPTY: Head = { transactions: 0, rows: 0, sum: 0n };
+const EMPTY: Head = { transactions: 0, rows: 0, sum: 0n, hasSeal: false };
+
+const NONE: ReadonlySet<number> = new Set();
 
 const modulo = (value: bigint): bigint => ((value % MODULUS) + MODULUS) % MODULUS;
 
@@ -67,22 +62,25 @@ export class SealedStore implements PeerStore, KeyView {
   readonly #bytes: ByteStore;
   readonly #crypto: Crypto;
   readonly #schema: Schema;
-  readonly #elements = new RecentMap<bigint>(REMEMBERED);
+  /** All but that of the head. */
+  readonly #tables: ReadonlyArray<TableName>;
+  readonly #shares = new RecentMap<Share>(REMEMBERED);
+  readonly #rows: RowOpener;
   readonly #history: KeyHistory;
   readonly #opened = new OpenedRows();
   #head: Head | undefined;
   /** From the end of a verification on, for as long as the keys are in use. */
   #known: KnownRows | undefined;
+  /** The same of the seals that rows need. */
+  #uses: SealUses | undefined;
 
   constructor(bytes: ByteStore, crypto: Crypto, schema = tables) {
     this.#bytes = bytes;
     this.#crypto = crypto;
     this.#schema = schema;
-    this.#history = new KeyHistory({
-      first: () => this.#firstKey(),
-      after: (key) => this.#bytes.scan("integrity", key, 1)[0],
-      open: (key, value) => this.#open("integrity", key, value),
-    });
+    this.#tables = (schema.names as ReadonlyArray<TableName>).filter((table) => table !== "head");
+    this.#rows = new RowOpener(bytes, crypto, schema);
+    this.#history = this.#rows.history;
   }
 
   /**
@@ -92,9 +90,11 @@ export class SealedStore implements PeerStore, KeyView {
    */
   useKey(integrity: IntegrityKey | undefined): void {
     this.#history.use(integrity);
-    this.#elements.clear();
+    this.#shares.clear();
     this.#opened.clear();
+    this.#rows.forget();
     this.#known = undefined;
+    this.#uses = undefined;
   }
 
   /** Brings a later integrity key into memory; it is in use once a stored row of the history names it. */
@@ -105,7 +105,7 @@ export class SealedStore implements PeerStore, KeyView {
   /** A row; once all are verified, a missing one throws, just as one whose seal does not hold. */
   get<T extends TableName>(table: T, key: string): Rows[T] | undefined {
     const stored = this.#bytes.get(table, key);
-    return stored === undefined ? this.#absent(table, key) : this.#open(table, key, stored).value;
+    return stored === undefined ? this.#absent(table, key) : this.#rows.open(table, key, stored).value;
   }
 
   /** This store for callers who ask for the same rows often: a seal is verified once for the bytes that lie there. */
@@ -120,7 +120,7 @@ export class SealedStore implements PeerStore, KeyView {
     if (stored === undefined) return this.#absent(table, key);
     const recalled = this.#opened.get(table, key, stored);
     if (recalled !== undefined) return recalled;
-    const { value } = this.#open(table, key, stored);
+    const { value } = this.#rows.open(table, key, stored);
     this.#opened.set(table, key, stored, value);
     return value;
   }
@@ -136,7 +136,7 @@ export class SealedStore implements PeerStore, KeyView {
   ): ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }> {
     return this.#bytes
       .scan(table, after, limit)
-      .map(({ key, value }) => ({ key, row: this.#open(table, key, value).value }));
+      .map(({ key, value }) => ({ key, row: this.#rows.open(table, key, value).value }));
   }
 
   keys(table: TableName, from: string, limit: number): ReadonlyArray<string> {
@@ -151,10 +151,15 @@ export class SealedStore implements PeerStore, KeyView {
     const plain: Array<PlainRow> = [];
     const leaves: Array<Digest> = [];
     const removals: Array<Change> = [];
-    const added: Array<readonly [string, bigint]> = [];
+    const added: Array<readonly [string, Share]> = [];
+    const released: Array<number | undefined> = [];
     for (const write of writes) {
       const { table, key } = write;
-      if (write.op !== "insert") sum -= this.#elementOnDisk(table, key);
+      if (write.op !== "insert") {
+        const { element, sealedIn } = this.#shareOnDisk(table, key);
+        sum -= element;
+        released.push(sealedIn);
+      }
       if (write.op === "insert") rows += 1;
       if (write.op === "remove") {
         rows -= 1;
@@ -166,8 +171,17 @@ export class SealedStore implements PeerStore, KeyView {
       const element = elementOf(this.#crypto, integrity, leaf);
       leaves.push(leaf);
       sum += element;
-      added.push([`${table}/${key}`, element]);
+      added.push([nameOf(table, key), { element, sealedIn: transaction }]);
       plain.push(row);
+    }
+    const unused = this.#unusedAfter(released, before);
+    if (before.hasSeal && !unused.has(before.transactions))
+      sum += this.#shareOnDisk("seals", numberKey(before.transactions)).element;
+    for (const number of unused) {
+      const key = numberKey(number);
+      // The newest seal is not in the sum yet.
+      if (number !== before.transactions) sum -= this.#shareOnDisk("seals", key).element;
+      removals.push({ op: "remove", table: "seals", key });
     }
     sum = modulo(sum);
     const masked = modulo(sum + maskOf(this.#crypto, integrity, transaction));
@@ -177,17 +191,26 @@ export class SealedStore implements PeerStore, KeyView {
       row: encode(this.#schema.codecOf("head"), { transactions: transaction, rows, digest: asDigest(masked) }),
     };
     leaves.push(leafOf(this.#crypto, transaction, head));
-    const seals = sealRows(this.#crypto, integrity, version, transaction, leaves);
-    const ops = [
+    const sealed = sealRows(this.#crypto, integrity, version, transaction, leaves);
+    const seal: PlainRow = {
+      table: "seals",
+      key: numberKey(transaction),
+      row: encode(this.#schema.codecOf("seals"), sealed),
+    };
+    const sealElement = elementOf(this.#crypto, integrity, leafOf(this.#crypto, transaction, seal));
+    added.push([nameOf("seals", seal.key), { element: sealElement, sealedIn: undefined }]);
+    const ops: ReadonlyArray<"insert" | "replace"> = [
+      "insert",
       ...writes.flatMap((each) => (each.op === "remove" ? [] : [each.op])),
-      before.transactions === 0 ? ("insert" as const) : ("replace" as const),
+      before.transactions === 0 ? "insert" : "replace",
     ];
-    const puts = [...plain, head].map(
-      (each, index): Change => ({
+    const beside = encode(sealCodec, { transaction, own: undefined });
+    const puts = [seal, ...plain, head].map(
+      ({ table, key, row }, index): Change => ({
         op: ops[index] ?? "insert",
-        table: each.table,
-        key: each.key,
-        value: { row: each.row, seal: encode(sealCodec, sealAt(seals, index)) },
+        table,
+        key,
+        value: { row, seal: beside },
       }),
     );
     // Readers may see the transaction before its end is reported; a failure ends the peer anyway.
@@ -195,8 +218,12 @@ export class SealedStore implements PeerStore, KeyView {
     this.#bytes.commit([...puts, ...removals], (failure) => {
       if (failure === undefined) {
         for (const { op, table, key } of writes) if (op === "insert") this.#known?.add(table, key);
-        this.#head = { transactions: transaction, rows, sum };
-        this.#remember(writes, added);
+        this.#head = { transactions: transaction, rows, sum, hasSeal: true };
+        for (const { table, key } of removals) this.#shares.delete(nameOf(table, key));
+        for (const [name, share] of added) this.#shares.set(name, share);
+        this.#rows.remember(seal.key, sealed);
+        for (const number of released) if (number !== undefined) this.#uses?.add(number, -1);
+        this.#uses?.add(transaction, plain.length);
         for (const write of writes)
           if (write.table === "integrity" && write.op === "insert")
             this.#history.append(write.row.publicKey, transaction);
@@ -205,11 +232,23 @@ export class SealedStore implements PeerStore, KeyView {
     });
   }
 
+  /** The transactions of which no row is left once these have lost one each; none while that is not known. */
+  #unusedAfter(released: ReadonlyArray<number | undefined>, before: Head): ReadonlySet<number> {
+    const uses = this.#uses;
+    if (uses === undefined) return NONE;
+    const fewer = new Map<number, number>();
+    for (const number of released) if (number !== undefined) fewer.set(number, (fewer.get(number) ?? 0) + 1);
+    // What it wrote beside the head may be gone already, or it has only removed.
+    if (before.hasSeal && !fewer.has(before.transactions)) fewer.set(before.transactions, 0);
+    return new Set([...fewer].flatMap(([number, count]) => (uses.of(number) === count ? [number] : [])));
+  }
+
   /**
-   * Opens every row with its seal, and compares all of them together with the signed head: finds rows and seals that
-   * were changed, and rows that were deleted, added or brought back from an older time. Needs the integrity key.
-   * Returns where something does not hold, or undefined. It keeps no row and pauses after every page, so that its
-   * caller can do something else in between; nothing may be committed before it has ended.
+   * Adds up every row and its seal and compares the sum with the signed head: finds rows and seals that were changed,
+   * and rows that were deleted, added or brought back from an older time. Where something does not hold it goes through
+   * all rows once more, seal by seal, to say where. Needs the integrity key. Returns where, or undefined. It keeps no
+   * row and pauses after every page, so that its caller can do something else in between; nothing may be committed
+   * before it has ended.
    */
   *verifyPages(): Generator<Verified, string | undefined> {
     if (!this.#history.isInUse) return "the integrity key is not in memory";
@@ -217,36 +256,47 @@ export class SealedStore implements PeerStore, KeyView {
       const head = this.#headOnDisk();
       if (this.#head !== undefined && (head.transactions !== this.#head.transactions || head.sum !== this.#head.sum))
         return "head/self: it is not the one that was written last";
-      const { setKey } = this.#history.newest().key;
-      const proven = new ProvenSeals(this.#crypto, setKey);
-      const known = new KnownRows(this.#crypto, setKey);
+      const known = new KnownRows(this.#crypto, this.#history.newest().key.setKey);
+      const uses = new SealUses();
+      const newest = head.hasSeal ? numberKey(head.transactions) : undefined;
       let sum = 0n;
       let rows = 0;
       yield { rows, of: head.rows };
-      for (const table of this.#schema.names as ReadonlyArray<TableName>) {
-        if (table === "head") continue;
-        for (let after = ""; ; ) {
-          const page = this.#bytes.scan(table, after, SCAN_PAGE);
+      for (const table of this.#tables)
+        for (const page of pagesOf(this.#bytes, table)) {
           for (const { key, value } of page) {
+            // What proves the head was verified with it.
+            if (table === "seals" && key === newest) continue;
+            const { element, sealedIn } = this.#shareOf(table, key, value);
+            sum += element;
+            if (table === "seals") continue;
             rows += 1;
             known.add(table, key);
-            sum += this.#elementOf(this.#open(table, key, value, proven));
+            // Else the sum will not be that of the head.
+            if (sealedIn !== undefined && sealedIn <= head.transactions) uses.add(sealedIn, 1);
           }
-          const last = page.at(-1);
-          if (last === undefined || page.length < SCAN_PAGE) break;
-          after = last.key;
           yield { rows, of: head.rows };
         }
-      }
-      if (rows !== head.rows)
-        return `${Math.abs(rows - head.rows)} rows are ${rows < head.rows ? "missing" : "too many"}`;
-      if (sum % MODULUS !== head.sum) return "the rows do not add up to the signed head";
+      if (rows !== head.rows || sum % MODULUS !== head.sum) return yield* this.#faultPages(rows, head.rows);
       this.#known = known;
+      this.#uses = uses;
       return undefined;
     } catch (fault) {
       if (fault instanceof IntegrityFailure) return fault.message;
       throw fault;
     }
+  }
+
+  /** Where rows that do not add up to the head differ from what was written, told as exactly as can be. */
+  *#faultPages(rows: number, of: number): Generator<Verified, string> {
+    for (const table of this.#tables)
+      for (const page of pagesOf(this.#bytes, table)) {
+        for (const { key, value } of page) this.#rows.open(table, key, value);
+        yield { rows, of };
+      }
+    return rows === of
+      ? "the rows do not add up to the signed head"
+      : `${Math.abs(rows - of)} rows are ${rows < of ? "missing" : "too many"}`;
   }
 
   /**
@@ -256,14 +306,8 @@ export class SealedStore implements PeerStore, KeyView {
   *slices<T extends TableName>(
     table: T,
   ): Generator<ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }>, void> {
-    const proven = new ProvenSeals(this.#crypto);
-    for (let after = ""; ; ) {
-      const page = this.#bytes.scan(table, after, SCAN_PAGE);
-      yield page.map(({ key, value }) => ({ key, row: this.#open(table, key, value, proven).value }));
-      const last = page.at(-1);
-      if (last === undefined || page.length < SCAN_PAGE) return;
-      after = last.key;
-    }
+    for (const page of pagesOf(this.#bytes, table))
+      yield page.map(({ key, value }) => ({ key, row: this.#rows.open(table, key, value).value }));
   }
 
   /** {@link verifyPages} without a pause. */
@@ -282,79 +326,53 @@ export class SealedStore implements PeerStore, KeyView {
   #headOnDisk(): Head {
     const stored = this.#bytes.get("head", SELF);
     if (stored === undefined) return EMPTY;
-    const { value, seal } = this.#open("head", SELF, stored);
+    // Against what lies there now: it is no part of the sum.
+    this.#rows.forget();
+    const { value, seal, sealedIn } = this.#rows.open("head", SELF, stored);
     const { transactions, rows, digest } = value;
     const mask = maskOf(this.#crypto, this.#history.secret(seal.keyVersion), transactions);
-    return { transactions, rows, sum: modulo(BigInt(`0x${digest}`) - mask) };
+    return { transactions, rows, sum: modulo(BigInt(`0x${digest}`) - mask), hasSeal: sealedIn !== undefined };
   }
 
-  #elementOnDisk(table: TableName, key: string): bigint {
-    const known = this.#elements.get(`${table}/${key}`);
+  #shareOnDisk(table: TableName, key: string): Share {
+    const known = this.#shares.get(nameOf(table, key));
     if (known !== undefined) return known;
     const stored = this.#bytes.get(table, key);
     if (stored === undefined) throw new IntegrityFailure(`${table}/${key}`, "the row to change is missing");
-    return this.#elementOf(this.#open(table, key, stored));
+    const { leaf, sealedIn } = this.#rows.open(table, key, stored);
+    return { element: this.#elementOf(leaf), sealedIn };
   }
 
-  #elementOf({ seal, leaf }: OpenRow<TableName>): bigint {
-    return elementOf(this.#crypto, this.#history.secret(seal.keyVersion), leaf);
+  #elementOf(leaf: Digest): bigint {
+    return elementOf(this.#crypto, this.#history.newest().key, leaf);
   }
 
-  #remember(writes: ReadonlyArray<Write>, added: ReadonlyArray<readonly [string, bigint]>): void {
-    for (const write of writes) if (write.op === "remove") this.#elements.delete(`${write.table}/${write.key}`);
-    for (const [name, element] of added) this.#elements.set(name, element);
-  }
-
-  #open<T extends TableName>(
-    table: T,
-    key: string,
-    { row, seal: sealed }: StoredRow,
-    proven?: ProvenSeals,
-  ): OpenRow<T> {
-    const where = `${table}/${key}`;
-    const decoded = decode(sealCodec, sealed, SEAL_VERSION);
-    if (Either.isLeft(decoded)) throw unverified(where, "the seal cannot be read", sealed, SEAL_VERSION);
-    const seal = decoded.right;
-    const publicKey = this.#history.publicKey(where, seal);
-    const leaf = leafOf(this.#crypto, seal.transaction, { table, key, row });
-    if (!isSealed(this.#crypto, publicKey, leaf, seal, proven))
-      throw new IntegrityFailure(where, "the seal does not hold");
-    const value = this.#decoded(table, row);
-    // This very peer wrote it: another program must have been at work.
-    if (Either.isLeft(value)) throw new UnreadableRow(where, value.left);
-    return { value: value.right, seal, leaf };
-  }
-
-  #decoded<T extends TableName>(table: T, row: Uint8Array): Either.Either<Rows[T], string> {
-    return decode(this.#schema.codecOf(table) as Codec<Rows[T]>, row, this.#schema.newest);
-  }
-
-  /** The key that the history begins with, as named by the peer row, which is verified with it like any other row. */
-  #firstKey(): PublicKey {
-    const stored = this.#bytes.get("peer", SELF);
-    if (stored === undefined)
-      throw new IntegrityFailure("peer/self", "the row that names the integrity key is missing");
-    const named = this.#decoded("peer", stored.row);
-    if (Either.isRight(named)) return named.right.integrityKey;
-    throw unverified(
-      "peer/self",
-      "the row that names the integrity key cannot be read",
-      stored.row,
-      this.#schema.newest,
-    );
+  /**
+   * A row's share as it lies there: all that a sum has to be told of it, since nobody without the key finds another row
+   * with the same. A row that carries its own proof is opened: only its transaction is part of the sum.
+   */
+  #shareOf(table: TableName, key: string, stored: StoredRow): Share {
+    const { transaction, own } = this.#rows.sealOf(`${table}/${key}`, stored.seal);
+    if (own === undefined) {
+      const leaf = leafOf(this.#crypto, transaction, { table, key, row: stored.row });
+      return { element: this.#elementOf(leaf), sealedIn: transaction };
+    }
+    return { element: this.#elementOf(this.#rows.open(table, key, stored).leaf), sealedIn: undefined };
   }
 }
 
-/** The fault of bytes that cannot be read and that nobody vouches for: at least they may claim a later version. */
-const unverified = (where: string, why: string, bytes: Uint8Array, newest: number): Error => {
-  const version = versionOf(bytes);
-  return version > newest
-    ? new UnreadableRow(where, `version ${version}, where ${newest} is the newest known`)
-    : new IntegrityFailure(where, why);
-};
+const nameOf = (table: TableName, key: string): string => `${table}/${key}`;
 
-const sealAt = (seals: ReadonlyArray<Seal>, index: number): Seal => {
-  const seal = seals[index];
-  if (seal === undefined) throw new RangeError("every row has a seal");
-  return seal;
-};
+/** All rows of a table, some at a time. */
+function* pagesOf(
+  bytes: ByteStore,
+  table: TableName,
+): Generator<ReadonlyArray<{ readonly key: string; readonly value: StoredRow }>> {
+  for (let after = ""; ; ) {
+    const page = bytes.scan(table, after, SCAN_PAGE);
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < SCAN_PAGE) return;
+    after = last.key;
+  }
+}

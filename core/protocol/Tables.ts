@@ -27,6 +27,9 @@ import { signedRestorationFields } from "./Restoration.ts";
 import { batchHeaderCodec, signedStatementCodec } from "./Statement.ts";
 import { pinnedCodec, topologyCodec } from "./Topology.ts";
 
+/** The digests of 65,536 rows: no transaction writes more. */
+export const LEAVES_BYTES = 32 * 65_536;
+
 export const protocolTables = {
   /** This peer as it was initialized. */
   peer: record({
@@ -139,6 +142,16 @@ export const protocolTables = {
   ),
   /** Counters and a digest over all other rows, written by the integrity layer. */
   head: record({ transactions: uint, rows: uint, digest }),
+  /**
+   * By number, the transactions of which rows are still there: the digests of all rows that each wrote, signed; written
+   * by the integrity layer, and not among the rows that the head counts.
+   */
+  seals: record({
+    /** Names the key among those this peer ever used. */
+    keyVersion: uint,
+    leaves: bytes(LEAVES_BYTES),
+    signature,
+  }),
 };
 
 /** Named tables, each with the codec of its rows. */

@@ -8,7 +8,7 @@ import { deserialize } from "node:v8";
 import { Either } from "effect";
 import { decode } from "../../core/codec/CborReader.ts";
 import { rowCodec, type TableName, type Write } from "../../core/Tables.ts";
-import { sealCodec } from "../../runtime/RowSeal.ts";
+import { SEAL_VERSION, sealCodec } from "../../runtime/RowSeal.ts";
 import type { CommitRequest } from "../../server/sqlite/WriterMessage.ts";
 import { journalProcess, unframed } from "./PortFiles.ts";
 
@@ -65,13 +65,15 @@ const rank = ({ table }: ByteChange): number => (table === "batches" ? 0 : table
 const numberOf = (changes: ReadonlyArray<ByteChange>): number => {
   const head = changes.find(({ table }) => table === "head");
   if (head === undefined) throw new Error("a transaction without the head of the store");
-  return Either.getOrThrow(decode(sealCodec, head.seal)).transaction;
+  return Either.getOrThrow(decode(sealCodec, head.seal, SEAL_VERSION)).transaction;
 };
 
 /** A record as the transaction it stands for, durable or not. */
 export const transactionOf = (record: JournalRecord, process: number): Transaction => {
   const changes = changesOf(record);
-  const rows = changes.filter(({ table }) => table !== "head").toSorted((left, right) => rank(left) - rank(right));
+  const rows = changes
+    .filter(({ table }) => table !== "head" && table !== "seals")
+    .toSorted((left, right) => rank(left) - rank(right));
   return {
     number: numberOf(changes),
     process,

@@ -93,11 +93,11 @@ const rowsVerdict = async (
 ): Promise<Verdict> => {
   const audit = auditChain(crypto, facts);
   const batches = batchChain(crypto, facts.identityKey, facts);
-  // The head counts all rows but itself.
-  let rows = -1;
+  let rows = 0;
   for (const table of tableNames) {
     for (const slice of store.slices(table)) {
-      rows += slice.length;
+      // The head counts neither itself nor seals.
+      if (table !== "head" && table !== "seals") rows += slice.length;
       for (const { row } of slice) {
         const verdict =
           table === "audit"
@@ -107,7 +107,7 @@ const rowsVerdict = async (
               : holds;
         if (Either.isLeft(verdict)) return verdict;
       }
-      tell(Math.max(0, rows));
+      tell(rows);
       await new Promise((resolve) => void setImmediate(resolve));
     }
   }

@@ -1,6 +1,13 @@
 /** Bugs of peers whose rows do not hold, and of sealed ones, which cannot know whether theirs do. */
+import { Either } from "effect";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Ready } from "../../core/protocol/Message.ts";
+import type { ByteStore, Change } from "../../runtime/ByteStore.ts";
+import { decode } from "../../core/codec/CborReader.ts";
+import { numberKey } from "../../core/protocol/Tables.ts";
+import { SEAL_VERSION, sealCodec } from "../../runtime/RowSeal.ts";
+import type { Cryptography } from "../crypto/Cryptography.ts";
+import { SealedDisk } from "../disks/SealedDisk.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
 import type { Tampering } from "../world/Tampering.ts";
 
@@ -17,6 +24,31 @@ const shows =
       message._tag === "Ready" && state !== undefined && isUnsure(state) ? { ...message, ...signed(state) } : message,
   });
 
+/** A changed row takes the seal of its transaction with it, which others still need. */
+const droppingSeals = (bytes: ByteStore): ByteStore => ({
+  get: bytes.get,
+  scan: bytes.scan,
+  keys: bytes.keys,
+  commit: (changes, done) => {
+    const touched = new Set(changes.flatMap(({ table, key }) => (table === "seals" ? [key] : [])));
+    const dropped = changes.flatMap(({ op, table, key }): ReadonlyArray<Change> => {
+      const seal = op === "insert" || table === "head" ? undefined : bytes.get(table, key)?.seal;
+      if (seal === undefined) return [];
+      const name = numberKey(Either.getOrThrow(decode(sealCodec, seal, SEAL_VERSION)).transaction);
+      if (touched.has(name) || bytes.get("seals", name) === undefined) return [];
+      touched.add(name);
+      return [{ op: "remove", table: "seals", key: name }];
+    });
+    bytes.commit([...changes, ...dropped], done);
+  },
+});
+
+const withDroppedSeals = (honest: Cryptography): Cryptography => ({
+  ...honest,
+  newDisk: (keys, schedule, durable) =>
+    new SealedDisk(honest.crypto, () => keys()?.integrity, schedule, durable, droppingSeals),
+});
+
 export const damageBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "damage-ignored",
@@ -31,6 +63,14 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     finds: "S25",
     schedule: "row-tamper-delete",
     tampering: () => ({ missesNothing: true }),
+  },
+  {
+    name: "seal-gone-with-first",
+    changes: "the seal of a transaction goes with the first of its rows, where others are still proven by it",
+    finds: "L5",
+    orFinds: ["S13"],
+    crypto: "codec",
+    tampering: () => ({ cryptography: withDroppedSeals }),
   },
   {
     name: "unverified-signer",

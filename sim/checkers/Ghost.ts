@@ -329,6 +329,7 @@ export class Ghost {
       case "outbox":
       case "audit":
       case "head":
+      case "seals":
         return;
       default:
         return absurd(write);

@@ -326,7 +326,7 @@ export class SimPeer implements Watched {
 
   /** An operator gives it a new integrity key. */
   rotateIntegrity(requestId: string, act: OperatorAct): void {
-    const { integrity } = this.#surroundings.cryptography.newKeys();
+    const integrity = { ...this.#surroundings.cryptography.newKeys().integrity, setKey: this.keys.integrity.setKey };
     this.#laterKeys.push(integrity);
     this.disk.addKey(integrity);
     const { publicKey } = integrity;
