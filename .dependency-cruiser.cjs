@@ -146,6 +146,13 @@ module.exports = {
     ...upwards,
     ...notionsOfTheirOwn,
     {
+      name: "the-api-sees-no-driver",
+      comment: "what leads to it stands in server/peer/ApiPeer.ts",
+      severity: "error",
+      from: { path: "^server/http/", pathNot: "\\.test\\.ts$" },
+      to: { path: ["^server/peer/Peer\\.ts$", "^runtime/PeerDriver\\.ts$", "^core/protocol/PeerState\\.ts$"] },
+    },
+    {
       name: "capacities-come-with-settings",
       comment: "messages are bounded by those of the service; nobody else knows how small the simulator draws them",
       severity: "error",

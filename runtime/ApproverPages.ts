@@ -9,16 +9,16 @@ import { isIndexed } from "../core/commands/approvers/ApproverIndex.ts";
 import { approverRef } from "../core/credential/ApproverRef.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import type { Settings } from "../core/protocol/Event.ts";
-import type { PeerState } from "../core/protocol/PeerState.ts";
 import { type Rejection, rejection } from "../core/base/Rejection.ts";
 import type { RowView, TableName } from "../core/Tables.ts";
 import type { KeyView } from "./PeerStore.ts";
 import { damaged, readRefusal, type ReadRecord, recordAt } from "./Reads.ts";
+import type { Standing } from "./Standing.ts";
 
 export interface PagePorts {
   readonly view: RowView & KeyView;
   /** The published state at the moment. */
-  readonly state: () => PeerState;
+  readonly state: () => Standing;
   readonly crypto: Pick<Crypto, "sha256OfText" | "digest">;
   readonly settings: Pick<Settings, "capacities">;
   /** Called where a stored row did not hold, so that the peer stops signing. */
@@ -56,7 +56,7 @@ const unindexed = rejection(
 );
 
 /** Why this peer lists nothing, if so: what an exact read needs, all rows whole, and the index. */
-export const listRefusal = (state: PeerState): Rejection | undefined => {
+export const listRefusal = (state: Standing): Rejection | undefined => {
   const refusal = readRefusal(state);
   if (refusal !== undefined) return refusal;
   // A damaged registry may lack rows, and a list could not tell.

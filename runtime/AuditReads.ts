@@ -7,16 +7,16 @@ import type { Digest } from "../core/base/Digest.ts";
 import { type Rejection, type RejectionCode, rejection } from "../core/base/Rejection.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import { auditHash } from "../core/protocol/Audit.ts";
-import type { PeerState } from "../core/protocol/PeerState.ts";
 import { NO_DIGEST } from "../core/protocol/SignedState.ts";
 import { numberKey } from "../core/protocol/Tables.ts";
 import type { Rows, RowView } from "../core/Tables.ts";
 import { IntegrityFailure } from "./PeerStore.ts";
 import { readRefusal } from "./Reads.ts";
+import type { Standing } from "./Standing.ts";
 
 export interface AuditReadPorts {
   readonly view: RowView;
-  readonly state: PeerState;
+  readonly state: Standing;
   readonly crypto: Pick<Crypto, "digest">;
   /** Called where a stored row did not hold, so that the peer stops signing. */
   readonly integrityLost: (where: string) => void;

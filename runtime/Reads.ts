@@ -9,13 +9,13 @@ import { refDigest } from "../core/credential/SignatureCredential.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import type { ActorCheck } from "../core/auth/ActorCheck.ts";
 import type { Settings, StepContext } from "../core/protocol/Event.ts";
-import type { PeerState } from "../core/protocol/PeerState.ts";
 import { beingVerified } from "../core/protocol/Unavailable.ts";
 import { authorize } from "../core/auth/Authorization.ts";
 import { READ_PERMISSION } from "../core/commands/approvers/Permissions.ts";
 import { type Rejection, rejection } from "../core/base/Rejection.ts";
 import type { Rows, RowView } from "../core/Tables.ts";
 import { IntegrityFailure } from "./PeerStore.ts";
+import type { Standing } from "./Standing.ts";
 
 /** What one record is read through. */
 interface RecordPorts {
@@ -26,7 +26,7 @@ interface RecordPorts {
 }
 
 export interface ReadPorts extends RecordPorts {
-  readonly state: PeerState;
+  readonly state: Standing;
   readonly settings: Settings;
   readonly clock: Pick<StepContext, "now" | "asBefore">;
 }
@@ -36,7 +36,7 @@ export const readRefusal = ({
   cluster: { peer },
   fitness: { unsealed, verifying, quarantine },
   rejoining: { recovery },
-}: PeerState): Rejection | undefined => {
+}: Standing): Rejection | undefined => {
   if (peer === undefined)
     return rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first.");
   // Until all rows are compared with the signed sum, a missing or outdated row goes unnoticed.

@@ -58,7 +58,7 @@ export interface StatusDetail {
 }
 
 /** A peer is unsealed once its keys are in memory, even while they are not used until its rows are verified. */
-export const sealState = (state: PeerState): SealState => {
+export const sealState = (state: Parameters<typeof modeOf>[0]): SealState => {
   const mode = modeOf(state);
   return mode === "blank" ? "UNINITIALIZED" : mode === "sealed" ? "SEALED" : "UNSEALED";
 };

@@ -18,7 +18,7 @@ import type { Log } from "../peer/Log.ts";
 import type { OperatorAudit } from "../peer/OperatorAudit.ts";
 import type { Metrics } from "../peer/Metrics.ts";
 import type { Named } from "../peer/Callers.ts";
-import type { Peer } from "../peer/Peer.ts";
+import type { ApiPeer } from "../peer/ApiPeer.ts";
 import type { SealControl } from "../peer/SealControl.ts";
 import type { Traces } from "../telemetry/Traces.ts";
 import type { AnswerRoom } from "./AnswerRoom.ts";
@@ -29,7 +29,7 @@ import type { LongReads } from "./LongReads.ts";
 
 /** What the public API is built on. */
 export interface ApiPorts {
-  readonly peer: Peer;
+  readonly peer: ApiPeer;
   readonly control: SealControl;
   readonly backend: Pick<CryptoBackend, "crypto" | "providers">;
   readonly audit: OperatorAudit;
@@ -152,6 +152,6 @@ export const authorizedToChange = (call: ApiCall): Effect.Effect<Bearer, HttpFau
     const { peer, clock } = call.ports;
     const claims = authorize({ ...clock.read(), settings: peer.settings }, bearer.actor, call.endpoint.permission);
     return Either.isLeft(claims)
-      ? Effect.fail(faultOf(asMember(peer.state.cluster.peer?.peerId ?? 0, claims.left)))
+      ? Effect.fail(faultOf(asMember(peer.standing.cluster.peer?.peerId ?? 0, claims.left)))
       : Effect.succeed(bearer);
   });

@@ -73,7 +73,7 @@ export const audit: Handler = (call) =>
     const { since, limit } = yield* wishIn(call.request.url ?? "");
     const { longReads } = call.ports;
     const { texts, next } = yield* Effect.flatten(longReads.run(holderOf(actor), pageOf(call.ports, since, limit)));
-    const { cluster, signed } = call.ports.peer.state;
+    const { cluster, signed } = call.ports.peer.standing;
     const head = JSON.stringify({ seq: signed.audit.seq, hash: signed.audit.hash });
     const body = `{"peerId":${cluster.peer?.peerId ?? 0},"events":[${texts.join(",")}],"next":${next},"head":${head}}`;
     return { status: 200, body, caller: holderOf(actor) } satisfies ApiAnswer;

@@ -4,7 +4,7 @@ import { approverPage, behind, type NextPage, type PageWanted } from "../../runt
 import { cursorOf, startOf } from "../../runtime/ListCursor.ts";
 import { type ListQuery, parseListQuery } from "../../runtime/ListQuery.ts";
 import { mayRead } from "../../runtime/Reads.ts";
-import type { Peer } from "../peer/Peer.ts";
+import type { ApiPeer } from "../peer/ApiPeer.ts";
 import { type ApiAnswer, bearerOf, type Handler, holderOf } from "./ApiCall.ts";
 import { recordJson } from "./ApproverRecord.ts";
 import { faultOf, type HttpFault, invalidQuery } from "./HttpErrors.ts";
@@ -21,7 +21,7 @@ const foreignCursor = invalidQuery([
   },
 ]);
 
-const wantedOf = (peer: Peer, { filter, limit, cursor }: ListQuery): Either.Either<PageWanted, HttpFault> => {
+const wantedOf = (peer: ApiPeer, { filter, limit, cursor }: ListQuery): Either.Either<PageWanted, HttpFault> => {
   const from = cursor === undefined ? "" : startOf(peer.reading.crypto, filter, cursor);
   return from === undefined ? Either.left(foreignCursor) : Either.right({ filter, from, limit });
 };
@@ -32,8 +32,8 @@ interface PageTexts {
 }
 
 /** Takes one slice of a page at a time, and makes its text before the next one. */
-function* pageTexts(peer: Peer, wanted: PageWanted): Generator<undefined, Either.Either<PageTexts, HttpFault>> {
-  const slices = approverPage({ ...peer.reading, state: () => peer.state }, wanted);
+function* pageTexts(peer: ApiPeer, wanted: PageWanted): Generator<undefined, Either.Either<PageTexts, HttpFault>> {
+  const slices = approverPage({ ...peer.reading, state: () => peer.standing }, wanted);
   const items: Array<string> = [];
   let size = 0;
   for (;;) {

@@ -36,7 +36,7 @@ export const resolve: Handler = (call) =>
   Effect.gen(function* () {
     const { peer, backend, longReads } = call.ports;
     const { actor } = yield* authorized(call);
-    const refusal = readRefusal(peer.state);
+    const refusal = readRefusal(peer.standing);
     if (refusal !== undefined) return yield* Effect.fail(faultOf(refusal));
     const body = yield* bodyOf(call, actor);
     // Each lookup judges again whether this peer may be read: it may be sealed meanwhile.

@@ -42,7 +42,11 @@ interface Situation {
 
 /** What the three probes say: 200 or a code. */
 const told = async ({ state, faults = [], judgesTokens = true, draining = () => false }: Situation) => {
-  const ports = { peer: { state, readiness: async () => faults }, judgesTokens: () => judgesTokens, draining };
+  const ports = {
+    peer: { standing: state, readiness: async () => faults },
+    judgesTokens: () => judgesTokens,
+    draining,
+  };
   const call = { ports } as unknown as ApiCall;
   const answers = [];
   for (const probe of [health, readable, ready]) {

@@ -23,10 +23,10 @@ const noTokenKeys = httpFault(
 
 const notReadable = ({ peer, judgesTokens, draining }: ApiPorts): HttpFault | undefined => {
   if (draining()) return stopping;
-  const refusal = readRefusal(peer.state);
+  const refusal = readRefusal(peer.standing);
   if (refusal !== undefined) return faultOf(refusal);
   // Such a peer still answers single reads as far as it can.
-  if (peer.state.fitness.integrityFault !== undefined) return damaged;
+  if (peer.standing.fitness.integrityFault !== undefined) return damaged;
   return judgesTokens() ? undefined : noTokenKeys;
 };
 

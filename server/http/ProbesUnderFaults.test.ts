@@ -37,7 +37,7 @@ const probed = (cluster: Cluster) => {
   /** What the probes of a peer say, and after how long: 200, a code, or the members in the way with their reasons. */
   const told = async (id: number) => {
     const state = cluster.peers.get(id)?.state;
-    const peer = { state, readiness: () => callers.get(id)?.readiness() };
+    const peer = { standing: state, readiness: () => callers.get(id)?.readiness() };
     const call = { ports: { peer, judgesTokens: () => true, draining: () => false } } as unknown as ApiCall;
     const startedAt = cluster.now;
     const answers: Array<unknown> = [undefined, undefined, undefined];

@@ -111,7 +111,7 @@ export const publicApi =
     const requestId = requestIdOf(request.headers["x-request-id"]);
     let among: string | undefined;
     const named = (name: string): void => {
-      among = requestKey({ entryPeer: ports.peer.state.cluster.peer?.peerId ?? 0, requestId: name });
+      among = requestKey({ entryPeer: ports.peer.standing.cluster.peer?.peerId ?? 0, requestId: name });
     };
     const matched = match(request.method ?? "", request.url ?? "");
     const answer = (exit: Exit.Exit<ApiAnswer, HttpFault>): void => {

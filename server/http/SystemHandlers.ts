@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { Effect, Either } from "effect";
 import { commands } from "../../core/commands/Commands.ts";
-import { sealState, statusDetail } from "../../core/protocol/Status.ts";
+import { sealState } from "../../core/protocol/Status.ts";
 import { authoritiesOf, featuresOf } from "../../core/protocol/Supplies.ts";
 import type { Versions } from "../../core/protocol/Versions.ts";
 import { authorize } from "../../core/auth/Authorization.ts";
@@ -110,7 +110,7 @@ export const restore: Handler = (call) =>
       const incarnation = declared._tag === "Restoring" ? (declared.incarnation ?? null) : null;
       if (incarnation === null) operation.tell("ACCEPTED", "it begins with the unseal of this process");
       log.info("restore declared", incarnation === null ? {} : { incarnation });
-      return answer(systemEndpoints.restore, 200, { state: sealState(peer.state), incarnation });
+      return answer(systemEndpoints.restore, 200, { state: sealState(peer.standing), incarnation });
     }),
   );
 
@@ -141,16 +141,16 @@ const memberStatus = (
   { peer, reachable }: ApiPorts,
   found: ReadonlyArray<MemberFault>,
 ): ReadonlyArray<MemberStatus> => {
-  const own = peer.state.cluster.peer?.peerId;
+  const own = peer.standing.cluster.peer?.peerId;
   const others = peer.settings.peers;
-  const members = peer.state.cluster.membership?.peerIds ?? (own === undefined ? others : [own, ...others]);
+  const members = peer.standing.cluster.membership?.peerIds ?? (own === undefined ? others : [own, ...others]);
   return members
     .toSorted((left, right) => left - right)
     .map((peerId) => {
       const self = peerId === own;
       const reason = found.find((each) => each.peerId === peerId)?.reason;
       const ready = reason !== undefined ? false : found.length === 0 ? true : null;
-      const versions = self ? commands.versions : (peer.state.cluster.spoken.get(peerId) ?? null);
+      const versions = self ? commands.versions : (peer.standing.cluster.spoken.get(peerId) ?? null);
       const isReachable = self ? true : (reachable(peerId) ?? null);
       return { peerId, self, reachable: isReachable, ready, ...(reason && { reason }), versions };
     });
@@ -188,7 +188,7 @@ export const status: Handler = (call) =>
   Effect.gen(function* () {
     const { ports } = call;
     const { peer, clock } = ports;
-    const state = sealState(peer.state);
+    const state = sealState(peer.standing);
     if (call.request.headers["x-jwt-token"] === undefined) return answer(systemEndpoints.readStatus, 200, { state });
     const { actor } = yield* bearerOf(call);
     const claims = authorize({ ...clock.read(), settings: peer.settings }, actor, "service.control.system");
@@ -199,7 +199,7 @@ export const status: Handler = (call) =>
       ...(verifying === undefined ? {} : { verifying }),
       ...ceremonies(ports, actor),
     };
-    const detail = statusDetail(peer.state);
+    const detail = yield* Effect.promise(() => peer.detail());
     // A caller who cannot be shown the detail just now is told why, beside what everybody is told.
     if (Either.isLeft(claims) && claims.left.code !== "ACCESS_DENIED")
       return answer(systemEndpoints.readStatus, 200, {
@@ -235,7 +235,7 @@ export const configuration: Handler = (call) =>
   Effect.gen(function* () {
     yield* authorized(call);
     const { peer, config } = call.ports;
-    const row = peer.state.cluster.peer;
+    const row = peer.standing.cluster.peer;
     if (row === undefined) return yield* Effect.fail(notInitialized);
     return answer(systemEndpoints.readConfiguration, 200, {
       threshold: row.threshold,

@@ -37,6 +37,7 @@ import { expiries, type ListenerTls, type TlsMaterial } from "../tls/TlsMaterial
 import type { Outgoing } from "../transport/Outgoing.ts";
 import { makePeerListener, type PeerEndpoint } from "../transport/PeerListener.ts";
 import { openLinks, type PeerLinks } from "../transport/PeerLinks.ts";
+import { apiPeerOf } from "./ApiPeer.ts";
 import { declareCopied } from "./CopiedDisk.ts";
 import { unsealFrom } from "./DevelopmentSecrets.ts";
 import { foundingSettings } from "./FoundingSettings.ts";
@@ -91,10 +92,11 @@ const starting = <A, E extends { readonly message: string }, R>(
 ): Effect.Effect<A, StartError, R> => Effect.mapError(effect, ({ message }) => startError(message));
 
 /** What the public API is given as it is. */
-type Given = "config" | "log" | "metrics" | "clock" | "peer" | "control" | "judge" | "audit" | "warnings" | "backups";
+type Given = "config" | "log" | "metrics" | "clock" | "control" | "judge" | "audit" | "warnings" | "backups";
 
 interface Assembly extends Pick<ApiPorts, Given | "judgesTokens"> {
   readonly tls: TlsMaterial;
+  readonly peer: Peer;
   readonly telemetry: Telemetry | undefined;
   readonly backend: CryptoBackend;
   readonly links: PeerLinks;
@@ -319,7 +321,7 @@ const openPublicApi = (
     const { backups, judgesTokens } = assembly;
     let draining = false;
     const ports: ApiPorts = {
-      peer,
+      peer: apiPeerOf(peer),
       control,
       backend: assembly.backend,
       audit,
