@@ -1,5 +1,5 @@
 /** From a started process to a peer that is ready: initialize it if it is new, unseal it, wait. */
-import { Effect, type Redacted, Schedule, Schema } from "effect";
+import { Effect, Either, type Redacted, Schedule, Schema } from "effect";
 import { readInitAnswer, readStatusAnswer, readUnsealAnswer } from "../cli/Answers.ts";
 import { awaitVerified, progressText } from "../cli/AwaitVerified.ts";
 import { CliFailure } from "../cli/CliFailure.ts";
@@ -7,6 +7,7 @@ import { printErrorLines } from "../cli/Output.ts";
 import type { Problem } from "../cli/Problem.ts";
 import { openService, type Service } from "../cli/ServiceClient.ts";
 import { readBoundedText } from "../config/BoundedFile.ts";
+import { awaitChange } from "./AwaitChange.ts";
 import { type Cluster, type ClusterPeer, thresholdOf } from "./ClusterFile.ts";
 import type { DevFolder } from "./DevFolder.ts";
 import { httpUrl } from "./PeerConfigFile.ts";
@@ -18,7 +19,7 @@ export interface StartedPeer {
   readonly process: PeerProcess;
 }
 
-/** From the start of a process until it answers, and from the last unsealing until all are ready. */
+/** From the start of a process until it answers; and without any progress until it is ready. */
 const patienceMillis = 60_000;
 const pollMillis = 100;
 const shownLogLines = 15;
@@ -110,10 +111,56 @@ const open = (service: Service, folder: DevFolder, cluster: Cluster, id: number,
     yield* unseal(service, folder, id);
   });
 
+/** Opens a peer. A busy one may miss a call: then its status says what has come of it. */
+const opened = (service: Service, folder: DevFolder, cluster: Cluster, one: StartedPeer) =>
+  Effect.gen(function* () {
+    const { body } = yield* patiently(folder, one, get(service, "status"));
+    const { state } = yield* readStatusAnswer(body);
+    yield* open(service, folder, cluster, one.peer.id, state);
+  }).pipe(
+    Effect.retry({
+      schedule: Schedule.spaced(pollMillis).pipe(Schedule.upTo(patienceMillis)),
+      while: ({ kind, problem }) => kind === "unknown" && problem === undefined && one.process.ending() === undefined,
+    }),
+  );
+
+/** What of a peer's status changes while it takes its registry from others, or members find each other. */
+const Progress = Schema.Struct({
+  detail: Schema.Struct({
+    approvers: Schema.Number,
+    highestSlot: Schema.Number,
+    lastDecidedSlot: Schema.Number,
+    recovering: Schema.optional(Schema.String),
+  }),
+});
+
+/** Waits until a peer accepts changes, for as long as it comes nearer to that. */
+const ready = (service: Service, folder: DevFolder, { peer, process }: StartedPeer) => {
+  let problem: Problem | undefined;
+  const look = Effect.gen(function* () {
+    const answer = yield* Effect.either(get(service, "ready"));
+    if (Either.isRight(answer)) return undefined;
+    const how = process.ending();
+    if (how !== undefined) return yield* fault(folder, peer.id, how);
+    ({ problem } = answer.left);
+    const progress = yield* Effect.either(
+      Effect.flatMap(get(service, "status"), ({ body }) => Schema.decodeUnknown(Progress)(body)),
+    );
+    return JSON.stringify([problem?.detail, Either.isRight(progress) ? progress.right.detail : undefined]);
+  });
+  return awaitChange(look, patienceMillis).pipe(
+    Effect.mapError((failure) =>
+      typeof failure === "string"
+        ? fault(folder, peer.id, `is not ready, and nothing has changed for ${patienceMillis / 1000} s`, problem)
+        : failure,
+    ),
+  );
+};
+
 /**
  * Brings every started peer of a cluster up and waits until each accepts changes.
  *
- * Fails with what a peer last said when it ends, refuses, or is not ready in time.
+ * Fails with what a peer last said when it ends, refuses, or makes no progress any more.
  */
 export const bringUp = (
   folder: DevFolder,
@@ -134,14 +181,12 @@ export const bringUp = (
       );
     yield* each((one, service) =>
       Effect.gen(function* () {
-        const { body } = yield* patiently(folder, one, get(service, "status"));
-        const { state } = yield* readStatusAnswer(body);
-        yield* open(service, folder, cluster, one.peer.id, state);
+        yield* opened(service, folder, cluster, one);
         const verified = awaitVerified(service, (progress) =>
           printErrorLines([`peer ${one.peer.id} verifies its records: ${progressText(progress)}`]),
         );
         yield* Effect.raceFirst(verified, ended(folder, one));
       }),
     );
-    yield* each((one, service) => patiently(folder, one, get(service, "ready")));
+    yield* each((one, service) => ready(service, folder, one));
   });
