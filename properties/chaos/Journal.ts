@@ -59,8 +59,9 @@ const writeOf = <T extends TableName>(op: Write["op"], table: T, key: string, by
   return { op, table, key, row: Either.getOrThrow(decode(rowCodec(table), bytes)) } as unknown as Write;
 };
 
-/** Batches first and counters last, as a step writes them; a journal keeps only the order within a kind of change. */
-const rank = ({ table }: ByteChange): number => (table === "batches" ? 0 : table === "counters" ? 2 : 1);
+/** As a step writes them, what others are judged by last; a journal keeps only the order within a kind of change. */
+const rank = ({ table }: ByteChange): number =>
+  table === "batches" ? 0 : table === "counters" || table === "integrity" ? 2 : 1;
 
 const numberOf = (changes: ReadonlyArray<ByteChange>): number => {
   const head = changes.find(({ table }) => table === "head");

@@ -8,7 +8,7 @@ import type { TableName } from "../../core/Tables.ts";
 export const places = ["records", "working"] as const;
 export type Place = (typeof places)[number];
 
-/** Written once and kept; a slot changes once more, while it is still at the end. */
+/** Written once and kept; a slot changes once more, while it is still at the end, where most seals go that go at all. */
 const kept: ReadonlySet<TableName> = new Set([
   "batches",
   "slots",
@@ -18,6 +18,7 @@ const kept: ReadonlySet<TableName> = new Set([
   "certificates",
   "audit",
   "strays",
+  "seals",
 ]);
 
 export const placeOf = (table: TableName): Place => (kept.has(table) ? "records" : "working");
