@@ -137,17 +137,29 @@ const receivers: ReadonlyArray<readonly [string, PeerState]> = [
   ["a member that knows no such peer", stateOf(2, member("a", []))],
 ];
 
+/** Each without a session, and in one with the sender or with another member. */
+const inSessions = receivers.flatMap(([name, state]) =>
+  [undefined, 1, 3].map((session) => [name, state, session] as const),
+);
+
 describe.each(messages)("%s", (_, message) => {
   it.each(senders)("from %s is let in by both wires or by neither", (_name, sender) => {
     for (const signer of [own, undefined])
       for (const forged of [false, true])
-        for (const [receiver, state] of receivers) {
+        for (const [receiver, state, session] of inSessions) {
+          // Without a signature there is nothing to forge but the word that says so.
+          if (session !== undefined && signer === undefined && forged) continue;
           const outcomes = [byteWire, valueWire].map((wire) => {
             const packet = wire.seal(sender, signer, () => NONCE, 2, message);
             if (packet === undefined) return "not sent";
-            return typeof wire.open(crypto, state, forged ? wire.forge(packet) : packet) !== "string";
+            return (
+              typeof wire.open(crypto, state, forged ? wire.forge(packet) : packet, undefined, session) !== "string"
+            );
           });
-          expect(outcomes[1], `${receiver}, signed ${signer !== undefined}, forged ${forged}`).toBe(outcomes[0]);
+          expect(
+            outcomes[1],
+            `${receiver}, signed ${signer !== undefined}, forged ${forged}, in a session with ${session}`,
+          ).toBe(outcomes[0]);
         }
   });
 });

@@ -10,6 +10,7 @@ import { encodeAfter, withEncoding } from "../core/codec/CborWriter.ts";
 import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
 import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/base/Digest.ts";
+import { nobleAgreement } from "./NobleCrypto.ts";
 import { RecentMap } from "./RecentMap.ts";
 
 export interface CryptoPrimitives {
@@ -105,6 +106,8 @@ export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
     isPublicKey,
     mac: (secret, tag, codec, value) =>
       withEncoding(prefixOf(tag), codec, value, (bytes) => hmacSha256Hex(secret, bytes)) as Digest,
+    agreementKey: (secret) => asHex(nobleAgreement.publicKeyOf(hexToBytes(secret))),
+    agree: (secret, theirs) => nobleAgreement.shared(hexToBytes(secret), hexToBytes(theirs)),
     derive: (seed, label) => hexToBytes(withEncoding(prefixOf(DERIVE_TAG), derivedFrom, [seed, label], sha256Hex)),
     emptySet: asSet(new Uint8Array(LANES * 2)),
     replaceInSet: (set, removed, added) =>

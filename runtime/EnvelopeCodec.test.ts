@@ -8,11 +8,11 @@ import type { Digest } from "../core/base/Digest.ts";
 import type { Message } from "../core/Message.ts";
 import { NEWEST } from "../core/codec/Versioned.ts";
 import { ENVELOPE_VERSION, signedEnvelopeCodec } from "../core/protocol/Message.ts";
-import type { PeerState } from "../core/protocol/PeerState.ts";
+import { emptyState, type PeerState } from "../core/protocol/PeerState.ts";
 import { NEXT_VERSION } from "../properties/modules/notes/Note.ts";
 import { compositionWithNotes } from "../properties/modules/notes/WithNotes.ts";
 import { Cluster, crypto } from "../properties/cluster/Cluster.ts";
-import { openEnvelope, sealEnvelope } from "./EnvelopeCodec.ts";
+import { openEnvelope, plainEnvelope, sealEnvelope } from "./EnvelopeCodec.ts";
 
 const cluster = new Cluster(3);
 const NONCE = "01".repeat(32) as Digest;
@@ -55,6 +55,22 @@ describe("an envelope", () => {
     expect(foreign && open(2, foreign)).toEqual(
       Either.left("envelope.topologyDigest: is not the topology of this peer"),
     );
+  });
+
+  it("opens without a signature in a session with its sender, and nowhere else", () => {
+    const plain = plainEnvelope(peer(1).state, 2, message);
+    if (plain === undefined) throw new Error("the test expects an envelope");
+    const openOf = (at: number, member: number | undefined, bytes = plain) =>
+      openEnvelope(crypto, peer(at).state, bytes, commands, member);
+    expect(openOf(2, 1)).toEqual(Either.right({ from: 1, versions: commands.versions, message }));
+    expect(openOf(2, 3)).toEqual(Either.left("envelope.from: is not the member of this session"));
+    expect(openOf(3, 1)).toEqual(Either.left("envelope.to: names another peer"));
+    expect(openOf(2, undefined)).toEqual(
+      Either.left("envelope.signature: only a sealed peer's answer to a probe may go unsigned"),
+    );
+    // A signature is not looked at there.
+    expect(Either.isRight(openOf(2, 1, sealed(1, 2, message, 3)))).toBe(true);
+    expect(plainEnvelope(emptyState(crypto), 2, message)).toBeUndefined();
   });
 
   it("does not open after any single bit was changed", () => {

@@ -27,6 +27,34 @@ const encodedOnce = (message: Message, codec: Codec<Message>): Uint8Array => {
   return bytes;
 };
 
+const envelopeOf = (
+  { cluster: { peer, membership, spoken } }: PeerState,
+  nonce: Digest,
+  to: PeerId,
+  message: Message,
+  speech: Speech,
+) => {
+  if (peer === undefined) return undefined;
+  const { versions } = speech;
+  const version = versionFor(versions, spoken.get(to));
+  const bytes = encodedOnce(message, messagesIn(speech, version));
+  return { from: peer.peerId, to, versions, version, topologyDigest: membership?.digest, nonce, message: bytes };
+};
+
+/** In an envelope that a session vouches for: there it has its place instead. */
+const NO_NONCE = "0".repeat(64) as Digest;
+
+/** An envelope without a signature: only a session with its receiver may carry it. */
+export const plainEnvelope = (
+  state: PeerState,
+  to: PeerId,
+  message: Message,
+  speech: Speech = commands,
+): Uint8Array | undefined => {
+  const envelope = envelopeOf(state, NO_NONCE, to, message, speech);
+  return envelope && encode(signedEnvelopeCodec, { ...envelope, signature: undefined });
+};
+
 /** Closes an envelope; without a signer (a sealed peer) only the answer to a probe may go, unsigned. */
 export const sealEnvelope = (
   state: PeerState,
@@ -36,18 +64,9 @@ export const sealEnvelope = (
   message: Message,
   speech: Speech = commands,
 ): Uint8Array | undefined => {
-  if (state.cluster.peer === undefined || (signer === undefined && message._tag !== "Ready")) return undefined;
-  const { versions } = speech;
-  const version = versionFor(versions, state.cluster.spoken.get(to));
-  const envelope = {
-    from: state.cluster.peer.peerId,
-    to,
-    versions,
-    version,
-    topologyDigest: state.cluster.membership?.digest,
-    nonce,
-    message: encodedOnce(message, messagesIn(speech, version)),
-  };
+  if (signer === undefined && message._tag !== "Ready") return undefined;
+  const envelope = envelopeOf(state, nonce, to, message, speech);
+  if (envelope === undefined) return undefined;
   return encode(signedEnvelopeCodec, {
     ...envelope,
     signature: signer?.sign(ENVELOPE_TAG, envelopeCodec, envelope),
@@ -90,12 +109,17 @@ export const isVouchedFor = (message: Message): boolean =>
 
 const refuse = (field: string, why: string): Either.Either<never, string> => Either.left(`envelope.${field}: ${why}`);
 
-/** Opens an envelope; the left side says what is wrong with it, without content. */
+/**
+ * Opens an envelope; the left side says what is wrong with it, without content.
+ *
+ * @param member whom a session has proven to have sent it: then it needs no signature
+ */
 export const openEnvelope = (
   crypto: Crypto,
   state: PeerState,
   bytes: Uint8Array,
   speech: Speech = commands,
+  member?: PeerId,
 ): Either.Either<Opened | Unread, string> => {
   if (state.cluster.peer === undefined) return Either.left("this peer is not initialized");
   const outer = decode(signedEnvelopeCodec, bytes, ENVELOPE_VERSION);
@@ -107,7 +131,8 @@ export const openEnvelope = (
     key !== undefined &&
     signature !== undefined &&
     crypto.verify(key, ENVELOPE_TAG, envelopeCodec, envelope, signature);
-  const isVouched = isSignedBy(knownKey(state, from));
+  if (member !== undefined && from !== member) return refuse("from", "is not the member of this session");
+  const isVouched = member !== undefined || isSignedBy(knownKey(state, from));
   if (!isVouched && envelope.message.length > STRANGER_BYTES)
     return refuse("signature", "does not verify for a message of this size");
   if (!isSpoken(speech.versions, envelope))
@@ -126,7 +151,7 @@ export const openEnvelope = (
   // The sender of a topology is a member of it; the core checks for itself whether all members have signed it.
   if (message._tag === "GenesisPinned" && state.cluster.membership === undefined)
     return isSignedBy(memberKey(message.pinned.topology, from)) ? opened : refuse("signature", "does not verify");
-  if (signature === undefined)
+  if (signature === undefined && member === undefined)
     return message._tag === "Ready" && message.sealed
       ? opened
       : refuse("signature", "only a sealed peer's answer to a probe may go unsigned");

@@ -1,5 +1,5 @@
 /** The portable primitives: pure JavaScript, the same on every machine. */
-import { ed25519 } from "@noble/curves/ed25519.js";
+import { ed25519, x25519 } from "@noble/curves/ed25519.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { shake128 } from "@noble/hashes/sha3.js";
@@ -37,4 +37,17 @@ export const noblePrimitives: CryptoPrimitives = {
 export const nobleSigning = {
   publicKeyOf: (seed: Uint8Array): Uint8Array => ed25519.getPublicKey(seed),
   sign: (seed: Uint8Array, message: Uint8Array): Uint8Array => ed25519.sign(message, seed),
+};
+
+/** X25519 (RFC 7748 5, 6.1): once for each stream, so that no library has to be faster. */
+export const nobleAgreement = {
+  publicKeyOf: (secret: Uint8Array): Uint8Array => x25519.getPublicKey(secret),
+  /** Undefined for a key of small order, which everybody shares. */
+  shared: (secret: Uint8Array, theirs: Uint8Array): Uint8Array | undefined => {
+    try {
+      return x25519.getSharedSecret(secret, theirs);
+    } catch {
+      return undefined;
+    }
+  },
 };

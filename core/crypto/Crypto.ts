@@ -22,6 +22,10 @@ export interface Crypto {
   readonly isPublicKey: (key: PublicKey) => boolean;
   /** HMAC-SHA256 over the same preimage, 64 hexadecimal characters. */
   readonly mac: <A>(secret: Uint8Array, tag: string, codec: Codec<A>, value: A) => Digest;
+  /** The public half of a key for one agreement, from 32 fresh random bytes (X25519, RFC 7748). */
+  readonly agreementKey: (secret: Digest) => Digest;
+  /** What only the holders of either secret know; undefined where the other half is none that could give it. */
+  readonly agree: (secret: Digest, theirs: Digest) => Uint8Array | undefined;
   /** 32 bytes that only a holder of the seed can tell from random ones; another label gives other bytes. */
   readonly derive: (seed: Digest, label: string) => Uint8Array;
   /** The digest of the empty multiset. */

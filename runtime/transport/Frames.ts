@@ -5,8 +5,28 @@
 
 export const HEADER_BYTES = 9;
 
-/** From the opener of a stream: a message. From the other end: that it was taken, with an answer or not, or refused. */
-export const kinds = { message: 1, taken: 2, answer: 3, refused: 4 } as const;
+/**
+ * From the opener of a stream: a message; to open a session, `hello` and `proof`. From the other end: that a message was
+ * taken, with an answer or not, or refused; `welcome`, or that there is to be no session now. What is sealed, a session
+ * vouches for.
+ */
+export const kinds = {
+  message: 1,
+  taken: 2,
+  answer: 3,
+  refused: 4,
+  hello: 5,
+  welcome: 6,
+  proof: 7,
+  declined: 8,
+  sealed: 9,
+  sealedAnswer: 10,
+} as const;
+/** The most bytes that a word of the handshake has, and the exchange it belongs to. */
+export const SHAKE_BYTES = 1024;
+export const NO_EXCHANGE = 0;
+/** Before what is sealed. */
+export const MAC_BYTES = 32;
 
 export interface FrameHeader {
   readonly kind: number;

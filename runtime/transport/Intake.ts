@@ -19,12 +19,19 @@ export interface Incoming<M> extends OpenExchange<M> {
   readonly refuse: (why: "not opened" | "no room", detail: string) => void;
   /** A member is at the other end. */
   readonly proven: () => void;
+  /** The member that a session has proven to be there. */
+  readonly member: PeerId | undefined;
+  /**
+   * Whether this peer's next message to the sender may go back on it. Not where a stranger could have sent a copy of
+   * what a member once said: the answer would be gone.
+   */
+  readonly mayAnswer: boolean;
 }
 
 /** `P` is what arrives, `M` what this peer answers with. */
 export interface IntakePorts<P, M> {
-  /** Opens a packet; a text says what is wrong with it. */
-  readonly open: (packet: P) => Opened | Unread | string;
+  /** Opens a packet, of this member where a session says so; a text says what is wrong with it. */
+  readonly open: (packet: P, member: PeerId | undefined) => Opened | Unread | string;
   /** Finds out whom bearer tokens speak for; `judged` may be called at once. */
   readonly judge: (tokens: ReadonlyArray<string>, judged: (actors: ReadonlyArray<ActorCheck>) => void) => void;
   /** Hands a message to the driver; `consumed` is called when the driver is done with it. */
@@ -63,20 +70,20 @@ export class Intake<P, M> {
   /** Takes in a message of so many bytes that another peer sends, or refuses it. */
   receive(packet: P, bytes: number, exchange: Incoming<M>): void {
     const { open, room, hold } = this.#ports;
-    const opened = open(packet);
+    const opened = open(packet, exchange.member);
     if (typeof opened === "string") return exchange.refuse("not opened", opened);
     const parcel = room.parcel(opened.from);
     if (!parcel.grow(bytes)) return exchange.refuse("no room", "its sender has as many messages under way as it may");
     const { from, message } = opened;
     if (message === undefined || isVouchedFor(message)) exchange.proven();
-    if (message !== undefined && asksBack(message)) hold(from, exchange);
+    if (message !== undefined && exchange.mayAnswer && asksBack(message)) hold(from, exchange);
     else exchange.end(undefined);
     this.#takeIn(opened, parcel);
   }
 
   /** Takes in a packet that came back as the answer to one of this peer's own messages; a bad one is dropped. */
-  receiveAnswer(packet: P, parcel: Parcel): void {
-    const opened = this.isBusy ? undefined : this.#ports.open(packet);
+  receiveAnswer(packet: P, parcel: Parcel, member?: PeerId): void {
+    const opened = this.isBusy ? undefined : this.#ports.open(packet, member);
     if (opened === undefined || typeof opened === "string") parcel.release();
     else this.#takeIn(opened, parcel);
   }

@@ -38,6 +38,11 @@ export class Links<M, L extends LinkTo<M> = LinkTo<M>> {
     return this.#links.get(peerId)?.isReachable;
   }
 
+  /** The link to a peer; undefined for one that is not configured. */
+  to(peerId: PeerId): L | undefined {
+    return this.#links.get(peerId);
+  }
+
   close(): void {
     this.#held.release();
     for (const link of this.#links.values()) link.close();

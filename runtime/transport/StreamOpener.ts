@@ -55,8 +55,9 @@ export class StreamOpener<M extends Sendable> {
 
   /** Why such a frame may not come back; undefined where it may. */
   faultOf({ kind, exchange, length }: FrameHeader, most: number): string | undefined {
-    if (kind !== kinds.taken && kind !== kinds.answer && kind !== kinds.refused) return `no frame is of kind ${kind}`;
-    if (length > (kind === kinds.answer ? most : 0)) return `a frame of kind ${kind} has ${length} bytes`;
+    const isAnswer = kind === kinds.answer || kind === kinds.sealedAnswer;
+    if (kind !== kinds.taken && kind !== kinds.refused && !isAnswer) return `no frame is of kind ${kind}`;
+    if (length > (isAnswer ? most : 0)) return `a frame of kind ${kind} has ${length} bytes`;
     return this.#underWay.has(exchange) ? undefined : `exchange ${exchange} is not under way`;
   }
 

@@ -9,6 +9,8 @@ import type { PeerId } from "../../core/protocol/Topology.ts";
 export interface SealedAhead {
   readonly signer: Signer;
   readonly envelope: Uint8Array;
+  /** Whether it has a signature. */
+  readonly isSigned: boolean;
 }
 
 export class AheadSealed {
@@ -22,10 +24,10 @@ export class AheadSealed {
   }
 
   /** Takes the envelope of a message out; undefined when there is none, or when another key, or none, is in use now. */
-  take(to: PeerId, message: Message, signer: Signer | undefined): Uint8Array | undefined {
+  take(to: PeerId, message: Message, signer: Signer | undefined): SealedAhead | undefined {
     const known = this.#envelopes.get(message);
     const sealed = known?.get(to);
     known?.delete(to);
-    return sealed !== undefined && sealed.signer === signer ? sealed.envelope : undefined;
+    return sealed !== undefined && sealed.signer === signer ? sealed : undefined;
   }
 }

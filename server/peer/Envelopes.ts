@@ -1,21 +1,35 @@
 /** The envelopes of one peer: those it opens, and those it seals with the key that is in use. */
 import type { Either } from "effect";
+import { Limits } from "../../core/base/Limits.ts";
+import { bytes as bytesCodec } from "../../core/codec/Codec.ts";
+import { commands } from "../../core/commands/Commands.ts";
 import type { Signer } from "../../core/crypto/Crypto.ts";
 import type { Message } from "../../core/Message.ts";
 import { laneOf } from "../../core/protocol/Lane.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import { type Opened, openEnvelope, sealEnvelope, STRANGER_BYTES, type Unread } from "../../runtime/EnvelopeCodec.ts";
+import {
+  type Opened,
+  openEnvelope,
+  plainEnvelope,
+  sealEnvelope,
+  STRANGER_BYTES,
+  type Unread,
+} from "../../runtime/EnvelopeCodec.ts";
+import { Session, type Side } from "../../runtime/transport/Session.ts";
 import { openWarrant, sealWarrant, type Warrant } from "../../runtime/Warrant.ts";
 import { AheadSealed } from "./AheadSealed.ts";
 import { entropy } from "./Entropy.ts";
 import type { PeerPorts } from "./PeerPorts.ts";
 
-interface EnvelopePorts extends Pick<PeerPorts, "backend" | "metrics" | "send"> {
+interface EnvelopePorts extends Pick<PeerPorts, "backend" | "metrics" | "send" | "isInSession"> {
   readonly state: () => PeerState;
   /** The key in use; undefined while this peer is sealed. */
   readonly signer: () => Signer | undefined;
 }
+
+/** What a session vouches for: envelopes. */
+const content = bytesCodec(Limits.envelopeBytes + 1024);
 
 export class Envelopes {
   readonly #ports: EnvelopePorts;
@@ -25,9 +39,15 @@ export class Envelopes {
     this.#ports = ports;
   }
 
-  /** Opens an envelope from the network; Left says what is wrong with it. */
-  open(bytes: Uint8Array): Either.Either<Opened | Unread, string> {
-    return openEnvelope(this.#ports.backend.crypto, this.#ports.state(), bytes);
+  /** Opens an envelope from the network, of this member where a session says so; Left says what is wrong with it. */
+  open(bytes: Uint8Array, member: PeerId | undefined): Either.Either<Opened | Unread, string> {
+    return openEnvelope(this.#ports.backend.crypto, this.#ports.state(), bytes, commands, member);
+  }
+
+  /** One end of a session of this peer. */
+  session(side: Side): Session<Uint8Array> {
+    const { state, signer, backend } = this.#ports;
+    return new Session(side, { crypto: backend.crypto, state, signer, entropy, content });
   }
 
   /** The content of a large message's warrant; undefined unless a member gave it to this peer. */
@@ -39,20 +59,43 @@ export class Envelopes {
   sealAhead(to: PeerId, message: Message): void {
     const [state, signer] = [this.#ports.state(), this.#ports.signer()];
     if (signer === undefined || state.cluster.membership === undefined) return;
-    const envelope = sealEnvelope(state, signer, entropy(), to, message);
-    if (envelope !== undefined) this.#ahead.keep(to, message, { signer, envelope });
+    const made = this.#make(state, signer, to, message);
+    if (made !== undefined) this.#ahead.keep(to, message, { signer, ...made });
   }
 
   send(to: PeerId, message: Message): void {
     const [state, signer] = [this.#ports.state(), this.#ports.signer()];
-    const envelope = this.#ahead.take(to, message, signer) ?? sealEnvelope(state, signer, entropy(), to, message);
-    if (envelope === undefined) return;
+    const made = this.#ahead.take(to, message, signer) ?? this.#make(state, signer, to, message);
+    if (made === undefined) return;
+    const { envelope, isSigned } = made;
     this.#ports.metrics.count("custody_messages_sent_total", message._tag);
     const { length } = envelope;
     const warrant =
       length <= STRANGER_BYTES || signer === undefined
         ? undefined
         : sealWarrant(state, signer, entropy(), { to, length });
-    this.#ports.send(to, { packet: envelope, bytes: length, lane: laneOf(message), warrant });
+    const signed = isSigned ? undefined : () => this.#sign(to, message);
+    this.#ports.send(to, { packet: envelope, bytes: length, lane: laneOf(message), warrant, signed });
+  }
+
+  /** Without a signature where a session vouches for it. */
+  #make(
+    state: PeerState,
+    signer: Signer | undefined,
+    to: PeerId,
+    message: Message,
+  ): { readonly envelope: Uint8Array; readonly isSigned: boolean } | undefined {
+    if (signer !== undefined && this.#ports.isInSession(to) && !message._tag.startsWith("Genesis")) {
+      const envelope = plainEnvelope(state, to, message);
+      // A larger one has a warrant, and is signed like that.
+      if (envelope !== undefined && envelope.length <= STRANGER_BYTES) return { envelope, isSigned: false };
+    }
+    const envelope = sealEnvelope(state, signer, entropy(), to, message);
+    return envelope && { envelope, isSigned: true };
+  }
+
+  /** Its session is over: signed as of now. */
+  #sign(to: PeerId, message: Message): Uint8Array | undefined {
+    return sealEnvelope(this.#ports.state(), this.#ports.signer(), entropy(), to, message);
   }
 }

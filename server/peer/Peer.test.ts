@@ -50,6 +50,7 @@ const start = (tables: MemoryTables = new Map()) => {
     journal: { acts: [], append: (_kept, _isFirst, done) => done() },
     judgesTokens: () => true,
     send: () => undefined,
+    isInSession: () => false,
     founded: () => undefined,
     initialized: () => undefined,
     halt: (reason) => {

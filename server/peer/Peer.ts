@@ -19,7 +19,6 @@ import { PeerDriver } from "../../runtime/PeerDriver.ts";
 import { type ReadPorts, type ReadRecord, readApprover, withObservations } from "../../runtime/Reads.ts";
 import { SealedStore, type Verified } from "../../runtime/SealedStore.ts";
 import { Timers } from "../../runtime/Timers.ts";
-import type { Warrant } from "../../runtime/Warrant.ts";
 import type { PeerKeys } from "../crypto/CryptoBackend.ts";
 import { Callers, type Named } from "./Callers.ts";
 import { bringLaterKeys } from "./LaterKeys.ts";
@@ -51,7 +50,8 @@ export type Unsealing =
 export class Peer {
   readonly #ports: PeerPorts;
   readonly #callers: Callers;
-  readonly #envelopes: Envelopes;
+  /** What is said to other peers, and heard of them. */
+  readonly envelopes: Envelopes;
   readonly #timers: Timers;
   readonly #publication = new Set<() => void>();
   readonly #operators: OperatorLog;
@@ -65,7 +65,7 @@ export class Peer {
   constructor(ports: PeerPorts) {
     this.#ports = ports;
     this.#timers = new Timers(later, (timer) => this.#dispatch({ _tag: "TimerFired", timer }));
-    this.#envelopes = new Envelopes({ ...ports, state: () => this.state, signer: this.signer });
+    this.envelopes = new Envelopes({ ...ports, state: () => this.state, signer: this.signer });
     this.#callers = new Callers({
       ...ports,
       dispatch: (event, consumed) => this.#dispatch(event, consumed),
@@ -109,16 +109,6 @@ export class Peer {
   /** The stored vault. Throws {@link IntegrityFailure} when its row does not hold. */
   vault(): Uint8Array | undefined {
     return this.#running.store.get("vault", "self")?.blob;
-  }
-
-  /** Opens an envelope from the network; Left says what is wrong with it. */
-  open(bytes: Uint8Array): Either.Either<Opened | Unread, string> {
-    return this.#envelopes.open(bytes);
-  }
-
-  /** The content of a large message's warrant; undefined unless a member gave it to this peer. */
-  warranted(bytes: Uint8Array): Warrant | undefined {
-    return this.#envelopes.warranted(bytes);
   }
 
   /**
@@ -345,8 +335,8 @@ export class Peer {
       ceremony: backend.ceremony,
       settings,
       judgesTokens,
-      send: (to, message) => this.#envelopes.send(to, message),
-      sendAhead: (to, message) => this.#envelopes.sealAhead(to, message),
+      send: (to, message) => this.envelopes.send(to, message),
+      sendAhead: (to, message) => this.envelopes.sealAhead(to, message),
       reply: (requestId, answer) => this.#callers.answer(requestId, answer),
       setTimer: (timer, afterMillis) => this.#timers.set(timer, afterMillis),
       halt,

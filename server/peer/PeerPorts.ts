@@ -23,6 +23,8 @@ export interface PeerPorts {
   readonly judgesTokens: () => boolean;
   /** Hands an envelope to the network; losing it is allowed. */
   readonly send: (to: PeerId, message: Outgoing) => void;
+  /** Whether a session vouches for what is sent to this peer now. */
+  readonly isInSession: (to: PeerId) => boolean;
   /** Told of every transaction that the disk has, or failed to take, after that many milliseconds. */
   readonly flushed: (millis: number, writes: ReadonlyArray<Write>) => void;
   /** The topology has been pinned: this process saw its cluster being founded. */

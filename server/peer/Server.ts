@@ -176,7 +176,7 @@ const openPeer = (
     };
     const clocks = new MemberClocks(now);
     const room = new MailboxRoom();
-    const links = yield* Effect.acquireRelease(
+    const links: PeerLinks = yield* Effect.acquireRelease(
       Effect.sync(() =>
         openLinks(config.cluster.peers, {
           tls: tls.peerClient,
@@ -187,13 +187,14 @@ const openPeer = (
             metrics.count("custody_messages_dropped_total", reason);
             log.debug("message dropped", { peerId, reason });
           },
-          received: (envelope, parcel) => intake.receiveAnswer(envelope, parcel),
+          received: (envelope, parcel, member) => intake.receiveAnswer(envelope, parcel, member),
+          session: () => peer.envelopes.session("opener"),
         }),
       ),
       (open) => Effect.sync(() => open.close()),
     );
     const send: PeerPorts["send"] = (to, message) => links.send(to, message);
-    const peer = yield* Effect.acquireRelease(
+    const peer: Peer = yield* Effect.acquireRelease(
       readingStore(
         () =>
           new Peer({
@@ -206,6 +207,7 @@ const openPeer = (
             elapsedMillis,
             judgesTokens: verifier.hasKeys,
             send,
+            isInSession: (to) => links.to(to)?.isInSession === true,
             flushed: (millis, writes) => {
               metrics.observeFlush(millis);
               traces?.flushed(millis, writes);
@@ -221,7 +223,7 @@ const openPeer = (
     const provider = shamirProvider(config.seal, (length) => Uint8Array.from(randomBytes(length)));
     const judge = judgeOver(verifier);
     const intake = new Intake<Uint8Array, Outgoing>({
-      open: (envelope) => Either.merge(peer.open(envelope)),
+      open: (envelope, member) => Either.merge(peer.envelopes.open(envelope, member)),
       judge: judgedBy(judge),
       deliver: (opened, actors, consumed) => {
         const to = self() ?? 0;
@@ -236,7 +238,8 @@ const openPeer = (
     });
     const endpoint: PeerEndpoint = {
       intake,
-      warranted: (warrant) => peer.warranted(warrant),
+      session: () => peer.envelopes.session("accepter"),
+      warranted: (warrant) => peer.envelopes.warranted(warrant),
       room,
       initialized: () => peer.state.cluster.peer !== undefined,
       answered: (status) => metrics.count("custody_peer_http_responses_total", String(status)),

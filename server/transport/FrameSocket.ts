@@ -64,8 +64,8 @@ export class FrameSocket {
     return !this.#socket.destroyed && this.#socket.writable;
   }
 
-  /** Writes one frame; the body must not change any more. */
-  write(header: FrameHeader, body?: Uint8Array): void {
+  /** Writes one frame; the parts of its body must not change any more. */
+  write(header: FrameHeader, ...body: ReadonlyArray<Uint8Array>): void {
     const socket = this.#socket;
     if (!this.isOpen) return;
     if (!this.#isCorked) {
@@ -78,7 +78,13 @@ export class FrameSocket {
       });
     }
     socket.write(frameHeader(header));
-    if (body !== undefined && body.length > 0) socket.write(body);
+    for (const part of body) if (part.length > 0) socket.write(part);
+  }
+
+  /** Ends it for what has come. */
+  refuse(why: string): void {
+    this.#ports.refused(why);
+    this.destroy();
   }
 
   destroy(): void {
@@ -88,10 +94,8 @@ export class FrameSocket {
   #read(bytes: Uint8Array): void {
     if (this.#socket.destroyed) return;
     const fault = this.#reader.push(bytes);
-    if (fault !== undefined) {
-      this.#ports.refused(fault);
-      return this.destroy();
-    }
+    if (this.#socket.destroyed) return;
+    if (fault !== undefined) return this.refuse(fault);
     if (this.#reader.isAmidst) this.#frameTimer ??= setTimeout(() => this.#cut("slow sender"), FRAME_MILLIS);
     if (this.#socket.writableLength > MOST_UNREAD_BYTES) this.#socket.pause();
   }

@@ -2,6 +2,7 @@
 import { Limits } from "../../core/base/Limits.ts";
 import type { RequestOptions } from "node:http";
 import type { Duplex } from "node:stream";
+import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { DropReason } from "../../runtime/transport/Link.ts";
 import type { Parcel } from "../../runtime/transport/MailboxRoom.ts";
 import type { Sendable } from "../../runtime/transport/Outbox.ts";
@@ -13,6 +14,8 @@ export const maxEnvelopeBytes = Limits.envelopeBytes + 1024;
 export interface Outgoing extends Sendable {
   /** The envelope. */
   readonly packet: Uint8Array;
+  /** The same with a signature, where it has none: for whatever carries it without a session. */
+  readonly signed: (() => Uint8Array | undefined) | undefined;
   /** This peer's signed notice of a large message; absent for a small one. */
   readonly warrant: Uint8Array | undefined;
 }
@@ -21,11 +24,18 @@ export interface WayPorts {
   readonly dropped: (reason: DropReason) => void;
   /** Told after every message why it was not answered, and what to do about it; undefined where it was. */
   readonly ended: (why: string | undefined) => void;
-  /** Takes an envelope that came back as the answer to a message, and gives its room back when it is done with it. */
-  readonly received: (envelope: Uint8Array, parcel: Parcel) => void;
+  /**
+   * Takes an envelope that came back as the answer to a message, of this member where a session says so, and gives its
+   * room back when it is done with it.
+   */
+  readonly received: (envelope: Uint8Array, parcel: Parcel, member?: PeerId) => void;
   /** Room for one more answer. */
   readonly parcel: () => Parcel;
 }
+
+/** The envelope of a message that no session vouches for; undefined where nothing can be said any more. */
+export const signedEnvelope = ({ packet, signed }: Outgoing): Uint8Array | undefined =>
+  signed === undefined ? packet : signed();
 
 /** Where another peer listens. */
 export interface Destination {

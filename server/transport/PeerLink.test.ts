@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { noSession } from "../../properties/cluster/Sessions.ts";
 import type { Lane } from "../../core/protocol/Lane.ts";
 import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import type { DropReason } from "../../runtime/transport/Link.ts";
@@ -72,6 +73,8 @@ const linkTo = (url: string, change: Partial<typeof limits> = {}, timeoutMillis 
   const parcels: Array<Parcel> = [];
   const room = new MailboxRoom();
   const link = new PeerLink({
+    peerId: 2,
+    session: () => noSession("opener"),
     url,
     tls,
     dropped: (reason) => void dropped.push(reason),
@@ -86,7 +89,7 @@ const linkTo = (url: string, change: Partial<typeof limits> = {}, timeoutMillis 
   });
   open.push(link);
   const send = (text: string, lane: Lane = "round", warrant?: Uint8Array): void =>
-    link.send({ packet: Buffer.from(text), bytes: text.length, lane, warrant });
+    link.send({ packet: Buffer.from(text), bytes: text.length, lane, warrant, signed: undefined });
   return { link, dropped, ways, answers, parcels, room, send };
 };
 

@@ -1,7 +1,9 @@
 /** The link to one other peer: its messages on a stream, or each as a request where it takes none. */
 import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import { Link, type LinkLimits, linkLimits } from "../../runtime/transport/Link.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { LinkTo } from "../../runtime/transport/Links.ts";
+import type { Session } from "../../runtime/transport/Session.ts";
 import { SILENCE_MILLIS } from "../../runtime/transport/StreamOpener.ts";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";
 import { destinationOf, type Outgoing, type WayPorts } from "./Outgoing.ts";
@@ -9,8 +11,11 @@ import { Posts } from "./Posts.ts";
 import { Stream } from "./Stream.ts";
 
 export interface LinkOptions extends WayPorts {
+  readonly peerId: PeerId;
   /** `scheme://host:port`. */
   readonly url: string;
+  /** The opening end of a session, for one stream. */
+  readonly session: () => Session<Uint8Array>;
   readonly tls: PeerClientTls;
   readonly limits?: LinkLimits;
   readonly timeoutMillis?: number;
@@ -37,6 +42,11 @@ export class PeerLink implements LinkTo<Outgoing> {
       },
       limits,
     );
+  }
+
+  /** Whether a session vouches for what is sent now. */
+  get isInSession(): boolean {
+    return this.#stream.isInSession;
   }
 
   get isReachable(): boolean | undefined {

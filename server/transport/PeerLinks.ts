@@ -2,6 +2,7 @@
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { HeldAnswers } from "../../runtime/transport/HeldAnswers.ts";
 import type { DropReason } from "../../runtime/transport/Link.ts";
+import type { Session } from "../../runtime/transport/Session.ts";
 import { Links } from "../../runtime/transport/Links.ts";
 import type { MailboxRoom, Parcel } from "../../runtime/transport/MailboxRoom.ts";
 import type { Config } from "../config/ConfigSchema.ts";
@@ -18,14 +19,16 @@ export interface LinksOptions {
   readonly elapsedMillis: () => number;
   readonly log: Log;
   readonly dropped: (peerId: PeerId, reason: DropReason) => void;
-  readonly received: (envelope: Uint8Array, parcel: Parcel) => void;
+  readonly received: (envelope: Uint8Array, parcel: Parcel, member?: PeerId) => void;
+  /** The opening end of a session, for one stream. */
+  readonly session: () => Session<Uint8Array>;
 }
 
 export type PeerLinks = Links<Outgoing, PeerLink>;
 
 export const openLinks = (
   peers: Config["cluster"]["peers"],
-  { tls, room, elapsedMillis, log, dropped, received }: LinksOptions,
+  { tls, room, elapsedMillis, log, dropped, received, session }: LinksOptions,
 ): PeerLinks =>
   new Links(
     new HeldAnswers({ later, elapsedMillis }),
@@ -33,8 +36,10 @@ export const openLinks = (
       peers.map(({ id, url }) => [
         id,
         new PeerLink({
+          peerId: id,
           url,
           tls,
+          session,
           received,
           parcel: () => room.parcel(id),
           dropped: (reason) => dropped(id, reason),

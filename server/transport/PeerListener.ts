@@ -7,6 +7,7 @@ import { createServer as createHttpsServer } from "node:https";
 import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
 import type { Incoming, Intake } from "../../runtime/transport/Intake.ts";
+import type { Session } from "../../runtime/transport/Session.ts";
 import type { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
 import type { BodyAccount } from "../http/BodyBudget.ts";
 import { addressKey } from "../net/AddressKey.ts";
@@ -23,6 +24,8 @@ import { MESSAGE_TYPE, MESSAGES_PATH, PROBLEM_TYPE, WARRANT_HEADER } from "./Pos
 /** What the peer API needs of the peer behind it. */
 export interface PeerEndpoint {
   readonly intake: Pick<Intake<Uint8Array, Outgoing>, "isBusy" | "receive">;
+  /** The accepting end of a session, for one stream. */
+  readonly session: () => Session<Uint8Array>;
   /** The content of a warrant; undefined unless a member gave it. */
   readonly warranted: (bytes: Uint8Array) => Warrant | undefined;
   /** Room for messages on their way to the driver. */
@@ -74,7 +77,7 @@ class HttpExchange {
       why === "no room"
         ? this.refuse(503, BUSY, { "retry-after": "1" })
         : this.refuse(this.#endpoint.initialized() ? 400 : 503, `The message is refused: ${detail}.`);
-    return { refuse, proven: this.proven, end: (answer) => this.end(answer?.packet) };
+    return { refuse, proven: this.proven, member: undefined, mayAnswer: false, end: () => this.end() };
   }
 
   refuse(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): void {
@@ -94,15 +97,10 @@ class HttpExchange {
     this.#endpoint.answered(204);
   }
 
-  /** Ends it with an envelope, or with nothing; false when the other side has gone away. */
-  end(envelope: Uint8Array | undefined): boolean {
+  /** Ends it with nothing; false when the other side has gone away. */
+  end(): boolean {
     if (this.#response.writableEnded || this.#response.destroyed) return false;
-    if (envelope === undefined) this.accept();
-    else {
-      this.#response.writeHead(200, { "content-type": MESSAGE_TYPE, "content-length": envelope.length });
-      this.#response.end(envelope);
-      this.#endpoint.answered(200);
-    }
+    this.accept();
     return true;
   }
 

@@ -8,7 +8,7 @@ import type { Duplex } from "node:stream";
 import type { Exchange } from "../../runtime/transport/Link.ts";
 import { whyBroken, whyLate } from "../net/Unreachable.ts";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";
-import { maxEnvelopeBytes, type Outgoing, outlive, type WayOptions } from "./Outgoing.ts";
+import { maxEnvelopeBytes, type Outgoing, outlive, signedEnvelope, type WayOptions } from "./Outgoing.ts";
 
 /** Where the peer API takes messages. */
 export const MESSAGES_PATH = "/peer/v1/messages";
@@ -52,7 +52,9 @@ export class Posts {
 
   transmit(exchange: Exchange<Outgoing>): void {
     const { to, ended, timeoutMillis } = this.#options;
-    const { packet, warrant } = exchange.message;
+    const { warrant } = exchange.message;
+    const packet = signedEnvelope(exchange.message);
+    if (packet === undefined) return exchange.end("refused");
     const request = (to.isSecure ? httpsRequest : httpRequest)({
       ...to.at,
       method: "POST",

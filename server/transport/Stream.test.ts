@@ -1,7 +1,9 @@
 import { connect, type Socket } from "node:net";
 import { createServer, type Server } from "node:http";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Message } from "../../core/Message.ts";
+import { Cluster } from "../../properties/cluster/Cluster.ts";
+import { noSession, type Ports, sessionPorts } from "../../properties/cluster/Sessions.ts";
 import { openGuard } from "../../properties/http/OpenGuard.ts";
 import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import { frameHeader, type FrameHeader } from "../../runtime/transport/Frames.ts";
@@ -9,6 +11,7 @@ import { HeldAnswers } from "../../runtime/transport/HeldAnswers.ts";
 import { Intake } from "../../runtime/transport/Intake.ts";
 import type { DropReason } from "../../runtime/transport/Link.ts";
 import { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
+import { Session } from "../../runtime/transport/Session.ts";
 import { later } from "../peer/MachineTime.ts";
 import type { Outgoing } from "./Outgoing.ts";
 import { PeerLink } from "./PeerLink.ts";
@@ -21,6 +24,9 @@ afterEach(() => {
   for (const each of open.splice(0)) each.close();
 });
 
+const cluster = new Cluster(2);
+beforeAll(() => cluster.pass(3_000));
+
 const listening = async (server: Server): Promise<number> => {
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -32,20 +38,27 @@ const outgoing = (text: string): Outgoing => ({
   bytes: text.length,
   lane: "round",
   warrant: undefined,
+  signed: undefined,
 });
 
 /** A real listener that takes every text but `wrong`, and answers those that ask as the test says. */
-const receiver = async (answerTo: (text: string) => string | undefined = () => undefined) => {
+const receiver = async (
+  answerTo: (text: string) => string | undefined = () => undefined,
+  session = (): Session<Uint8Array> => noSession("accepter"),
+) => {
   const held = new HeldAnswers<Outgoing>({ later, elapsedMillis: () => performance.now() });
   const room = new MailboxRoom();
   const guard = openGuard();
   const taken: Array<string> = [];
   const statuses: Array<number> = [];
+  /** Of each message, whom its session has shown. */
+  const members: Array<number | undefined> = [];
   const asking: Message = { _tag: "AbortRequest", items: [] };
   const silent: Message = { _tag: "Votes", statements: [] };
   let last = "";
   const intake = new Intake<Uint8Array, Outgoing>({
-    open: (bytes) => {
+    open: (bytes, member) => {
+      members.push(member);
       last = Buffer.from(bytes).toString();
       const message = answerTo(last) === undefined ? silent : asking;
       return last === "wrong" ? "wrong" : { from: 2, versions: undefined, message };
@@ -64,24 +77,26 @@ const receiver = async (answerTo: (text: string) => string | undefined = () => u
   });
   const answered = (status: number): void => void statuses.push(status);
   const metrics = (): Promise<string> => Promise.resolve("");
-  const endpoint = { intake, warranted: () => undefined, initialized: () => true, answered, metrics, room };
+  const endpoint = { intake, session, warranted: () => undefined, initialized: () => true, answered, metrics, room };
   const { server, bodyBytes } = makePeerListener(endpoint, undefined, guard);
   open.push({ close: () => (guard.closeAll(), server.close()) });
-  return { port: await listening(server), guard, taken, statuses, bodyBytes };
+  return { port: await listening(server), guard, taken, statuses, members, bodyBytes };
 };
 
-const linkTo = (port: number) => {
+const linkTo = (port: number, session = (): Session<Uint8Array> => noSession("opener")) => {
   const dropped: Array<DropReason> = [];
   const ways: Array<string | undefined> = [];
   const answers: Array<string> = [];
   const room = new MailboxRoom();
   const link = new PeerLink({
+    peerId: 2,
+    session,
     url: `http://127.0.0.1:${port}`,
     tls,
     dropped: (reason) => void dropped.push(reason),
     ended: (why) => void ways.push(why),
-    received: (envelope, parcel) => {
-      answers.push(Buffer.from(envelope).toString());
+    received: (envelope, parcel, member) => {
+      answers.push(`${Buffer.from(envelope).toString()} of ${member}`);
       parcel.release();
     },
     parcel: () => room.parcel(2),
@@ -92,17 +107,16 @@ const linkTo = (port: number) => {
 };
 
 describe("a stream to another peer", () => {
-  it("takes all messages in order on one connection, and brings answers back", async () => {
+  it("takes all messages in order on one connection, and brings no answers without a session", async () => {
     const { port, guard, taken, statuses } = await receiver((text) => (text === "ask" ? "an answer" : undefined));
     const { link, dropped, answers, room, send } = linkTo(port);
     for (const text of ["1", "2", "ask", "3"]) send(text);
     await vi.waitFor(() => expect(taken).toEqual(["1", "2", "ask", "3"]));
-    await vi.waitFor(() => expect(answers).toEqual(["an answer"]));
     for (let count = 4; count < 40; count++) send(String(count));
     await vi.waitFor(() => expect(taken).toHaveLength(40));
     expect(taken.slice(4)).toEqual(Array.from({ length: 36 }, (_, index) => String(index + 4)));
     expect([guard.open, link.isReachable, dropped, room.held]).toEqual([1, true, [], 0]);
-    expect([statuses.filter((status) => status === 200).length, new Set(statuses)]).toEqual([1, new Set([204, 200])]);
+    expect([answers, new Set(statuses)]).toEqual([[], new Set([204])]);
   });
 
   it("proves its connection with the first good message, and goes on after one that is refused", async () => {
@@ -151,6 +165,71 @@ describe("a stream to another peer", () => {
   });
 });
 
+/** The ends of both members' sessions; each may be sealed. */
+const members = () => {
+  const sealed = new Set<number>();
+  const portsOf = (peerId: number): Ports => {
+    const ports = sessionPorts(cluster, peerId);
+    return { ...ports, signer: () => (sealed.has(peerId) ? undefined : ports.signer()) };
+  };
+  const opener = (): Session<Uint8Array> => new Session("opener", portsOf(1));
+  const accepter = (): Session<Uint8Array> => new Session("accepter", portsOf(2));
+  return { sealed, opener, accepter };
+};
+
+describe("a session on a stream", () => {
+  it("vouches for what is sent once it is open, and brings answers back", async () => {
+    const { opener, accepter } = members();
+    const to = await receiver((text) => (text === "ask" ? "an answer" : undefined), accepter);
+    const proven = vi.spyOn(to.guard, "prove");
+    const { link, dropped, answers, send } = linkTo(to.port, opener);
+    send("signed");
+    await vi.waitFor(() => expect(link.isInSession).toBe(true));
+    for (const text of ["1", "ask", "2"]) link.send({ ...outgoing(text), signed: () => expect.fail("no need") });
+    await vi.waitFor(() => expect(to.taken).toEqual(["signed", "1", "ask", "2"]));
+    await vi.waitFor(() => expect(answers).toEqual(["an answer of 2"]));
+    expect([to.members, dropped, to.guard.open]).toEqual([[undefined, 1, 1, 1], [], 1]);
+    expect(proven).toHaveBeenCalled();
+  });
+
+  it("ends when either member is sealed: what it says then is signed, or not said", async () => {
+    for (const peerId of [1, 2]) {
+      const { sealed, opener, accepter } = members();
+      const to = await receiver(undefined, accepter);
+      const { link, send } = linkTo(to.port, opener);
+      send("first");
+      await vi.waitFor(() => expect(link.isInSession).toBe(true));
+      sealed.add(peerId);
+      link.send({ ...outgoing("plain"), signed: () => Buffer.from("with a signature") });
+      // The end that is not sealed finds out by its first message, which is lost with the stream.
+      if (peerId === 2) {
+        await vi.waitFor(() => expect(link.isInSession).toBe(false));
+        link.send({ ...outgoing("plain"), signed: () => Buffer.from("with a signature") });
+      }
+      await vi.waitFor(() => expect(to.taken).toEqual(["first", "with a signature"]));
+      link.send({ ...outgoing("unsaid"), signed: () => undefined });
+      send("last");
+      await vi.waitFor(() => expect(to.taken.at(-1)).toBe("last"));
+      expect(to.taken).not.toContain("unsaid");
+    }
+  });
+
+  it("is asked for again once the other member can have one", async () => {
+    const { sealed, opener, accepter } = members();
+    sealed.add(2);
+    const to = await receiver(undefined, accepter);
+    const { link, send } = linkTo(to.port, opener);
+    send("declined");
+    await vi.waitFor(() => expect(to.taken).toEqual(["declined"]));
+    sealed.delete(2);
+    await vi.waitFor(() => {
+      send("again");
+      expect(link.isInSession).toBe(true);
+    }, 3_000);
+    expect(to.guard.open).toBe(1);
+  });
+});
+
 /** What a stranger gets that turns a connection into a stream and sends these bytes. */
 const stranger = async (port: number, headers: string, bytes: Uint8Array) => {
   const socket: Socket = connect(port, "127.0.0.1");
@@ -174,13 +253,17 @@ describe("a stranger's stream", () => {
       { kind: 2, exchange: 1, length: 0 },
       { kind: 1, exchange: 2, length: 1 },
       { kind: 1, exchange: 1, length: STRANGER_BYTES + 1 },
+      { kind: 9, exchange: 1, length: 40 },
+      { kind: 5, exchange: 1, length: 0 },
+      { kind: 5, exchange: 0, length: 1025 },
+      { kind: 7, exchange: 0, length: 0 },
     ];
     for (const header of bad) {
       const text = await stranger(port, good, frame(header));
       expect(text).toMatch(/^HTTP\/1\.1 101 /u);
       expect(text).toMatch(/\r\n\r\n$/u);
     }
-    expect([taken, statuses, bodyBytes()]).toEqual([[], [400, 400, 400], 0]);
+    expect([taken, statuses, bodyBytes()]).toEqual([[], Array.from(bad, () => 400), 0]);
   });
 
   it("is no stream under another path, protocol or method", async () => {

@@ -7,21 +7,27 @@ import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { type FrameHeader, kinds } from "../../runtime/transport/Frames.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import { type FrameHeader, kinds, MAC_BYTES, NO_EXCHANGE, SHAKE_BYTES } from "../../runtime/transport/Frames.ts";
 import type { Exchange } from "../../runtime/transport/Link.ts";
 import type { Parcel } from "../../runtime/transport/MailboxRoom.ts";
+import type { Session } from "../../runtime/transport/Session.ts";
 import { StreamOpener } from "../../runtime/transport/StreamOpener.ts";
 import { whyBroken, whyLate } from "../net/Unreachable.ts";
 import { later } from "../peer/MachineTime.ts";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";
 import { FrameSocket } from "./FrameSocket.ts";
-import { maxEnvelopeBytes, type Outgoing, outlive, type WayOptions } from "./Outgoing.ts";
+import { maxEnvelopeBytes, type Outgoing, outlive, signedEnvelope, type WayOptions } from "./Outgoing.ts";
 import { STREAM_PATH, STREAM_PROTOCOL } from "./PeerStreams.ts";
+import { StreamSession } from "./StreamSession.ts";
 
 /** How long a peer that took no stream is asked for none: as long as its upgrade takes, about. */
 const REFUSED_MILLIS = 10_000;
 /** Without a message for so long, a stream is closed by whoever opened it. */
 const IDLE_MILLIS = 60_000;
+
+/** How long a peer that wants no session is asked for none. */
+const DECLINED_MILLIS = 500;
 
 interface Opening {
   readonly waiting: Array<Exchange<Outgoing>>;
@@ -29,6 +35,9 @@ interface Opening {
 }
 
 export interface StreamOptions extends WayOptions {
+  readonly peerId: PeerId;
+  /** The opening end of a session, for one stream. */
+  readonly session: () => Session<Uint8Array>;
   /** Sends a message to a peer that takes no stream. */
   readonly otherwise: (exchange: Exchange<Outgoing>) => void;
 }
@@ -47,6 +56,11 @@ export class Stream {
   constructor(options: StreamOptions) {
     this.#options = options;
     this.#tls = options.tls;
+  }
+
+  /** Whether a session vouches for what is sent now. */
+  get isInSession(): boolean {
+    return this.#open?.isInSession === true;
   }
 
   transmit(exchange: Exchange<Outgoing>): void {
@@ -131,6 +145,9 @@ class OpenStream {
   readonly #frames: FrameSocket;
   readonly #opener: StreamOpener<Outgoing>;
   readonly #options: StreamOptions;
+  readonly #session: StreamSession;
+  /** The next session is asked for no sooner; undefined while an answer to that is awaited. */
+  #greetsAt: number | undefined = 0;
   /** Of the answer that is arriving. */
   #parcel: Parcel | undefined;
   #isSilent = false;
@@ -141,8 +158,7 @@ class OpenStream {
     this.#options = options;
     this.#opener = new StreamOpener<Outgoing>(
       {
-        write: (exchange, { packet }) =>
-          this.#frames.write({ kind: kinds.message, exchange, length: packet.length }, packet),
+        write: (exchange, message) => this.#write(exchange, message),
         silent: () => {
           this.#isSilent = true;
           this.destroy();
@@ -153,8 +169,8 @@ class OpenStream {
     );
     let why: string | undefined;
     this.#frames = new FrameSocket(socket, {
-      begun: (header) => this.#opener.faultOf(header, maxEnvelopeBytes),
-      grown: (_header, bytes) => (this.#parcel ??= options.parcel()).grow(bytes),
+      begun: (header) => this.#faultOf(header),
+      grown: ({ kind }, bytes) => kind === kinds.welcome || (this.#parcel ??= options.parcel()).grow(bytes),
       complete: (header, body) => this.#complete(header, body),
       refused: (fault) => (why = `what it sends is no stream of messages: ${fault}; look at its version`),
       cut: () => undefined,
@@ -166,7 +182,12 @@ class OpenStream {
       },
       writeMillis: timeoutMillis,
     });
+    this.#session = new StreamSession(options.session(), this.#frames);
     if (socket instanceof Socket) socket.setTimeout(IDLE_MILLIS, () => socket.destroy());
+  }
+
+  get isInSession(): boolean {
+    return this.#session.member !== undefined;
   }
 
   start(head: Uint8Array): void {
@@ -174,6 +195,8 @@ class OpenStream {
   }
 
   transmit(exchange: Exchange<Outgoing>): void {
+    if (this.#greetsAt !== undefined && !this.isInSession && elapsedMillis() >= this.#greetsAt)
+      this.#greetsAt = this.#session.greet(this.#options.peerId) ? undefined : elapsedMillis() + DECLINED_MILLIS;
     this.#opener.transmit(exchange);
   }
 
@@ -187,16 +210,52 @@ class OpenStream {
     this.#frames.destroy();
   }
 
+  #write(exchange: number, message: Outgoing): void {
+    if (this.isInSession) return this.#session.write(kinds.sealed, exchange, message.packet);
+    const packet = signedEnvelope(message);
+    if (packet !== undefined)
+      return this.#frames.write({ kind: kinds.message, exchange, length: packet.length }, packet);
+    // The numbers of exchanges have no gaps.
+    return this.#frames.write({ kind: kinds.message, exchange, length: 0 });
+  }
+
+  #faultOf(header: FrameHeader): string | undefined {
+    const { kind, exchange, length } = header;
+    if (kind !== kinds.welcome && kind !== kinds.declined)
+      return this.#opener.faultOf(header, maxEnvelopeBytes + MAC_BYTES);
+    const isAwaited = this.#greetsAt === undefined && exchange === NO_EXCHANGE;
+    return isAwaited && length <= SHAKE_BYTES ? undefined : "no such word of a handshake";
+  }
+
+  /** What came back for a greeting. */
+  #greeted(kind: number, body: Uint8Array): void {
+    this.#greetsAt = elapsedMillis() + DECLINED_MILLIS;
+    const fault = kind === kinds.welcome ? this.#session.shake(kind, body) : undefined;
+    if (fault !== undefined) this.#frames.refuse(fault);
+  }
+
+  /** What has come back as an answer, and of which member; undefined where it is not to be had. */
+  #answer(kind: number, exchange: number, body: Uint8Array): readonly [Uint8Array, PeerId | undefined] | undefined {
+    if (kind === kinds.answer) return [body, undefined];
+    const { member } = this.#session;
+    const envelope = this.#session.open(exchange, body);
+    return envelope === undefined ? undefined : [envelope, member];
+  }
+
   #complete({ kind, exchange }: FrameHeader, body: Uint8Array | undefined): void {
+    if (kind === kinds.welcome || kind === kinds.declined) return this.#greeted(kind, body ?? new Uint8Array(0));
     const parcel = this.#parcel;
     this.#parcel = undefined;
     this.#options.ended(undefined);
     this.#opener.ended(exchange, kind !== kinds.refused);
-    if (kind === kinds.answer && parcel !== undefined) {
-      if (body !== undefined) this.#options.received(body, parcel);
+    if (parcel !== undefined) {
+      const answer = body && this.#answer(kind, exchange, body);
+      if (answer !== undefined) this.#options.received(answer[0], parcel, answer[1]);
       else {
         parcel.release();
-        this.#options.dropped("no room");
+        if (body === undefined) this.#options.dropped("no room");
+        // The place of a sealed answer is taken, so that nothing behind it could be opened.
+        if (kind === kinds.sealedAnswer) this.#frames.refuse("an answer is not of this session");
       }
     }
     if (this.#isRetiring && this.#opener.underWay === 0) this.destroy();

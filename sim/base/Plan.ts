@@ -104,6 +104,8 @@ export interface Plan {
   readonly capacities: Partial<Capacities>;
   /** Absent where peers have as much room for messages as real ones. */
   readonly narrow?: NarrowPlan;
+  /** Absent where messages go each by itself, as to a peer of an earlier version. */
+  readonly hasSessions?: boolean;
   /** How long a body is at least, except that of a replacement; the rest of it is white space. */
   readonly bodyBytes: number;
   /** How many messages in a thousand are handed over twice in a row, to see that the second time writes nothing. */

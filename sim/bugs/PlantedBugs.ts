@@ -20,6 +20,7 @@ import { policyBugs } from "./PolicyBugs.ts";
 import { readinessBugs } from "./ReadinessBugs.ts";
 import { registryBugs } from "./RegistryBugs.ts";
 import { restoreBugs } from "./RestoreBugs.ts";
+import { sessionBugs } from "./SessionBugs.ts";
 import { settlementBugs } from "./SettlementBugs.ts";
 import { signingBugs } from "./SigningBugs.ts";
 import { tokenBugs } from "./TokenBugs.ts";
@@ -47,6 +48,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...credulityBugs,
   ...capacityBugs,
   ...linkBugs,
+  ...sessionBugs,
 ];
 
 const STEPS = 1_200;

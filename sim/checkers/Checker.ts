@@ -92,6 +92,11 @@ export interface Checker {
   readonly droppedUnsent?: (peer: Watched, letter: Letter, most: number) => void;
   /** A peer answers what `asker` has sent with a message; whether it is the first answer. */
   readonly answering?: (peer: Watched, asker: PeerId, answer: Letter, isFirst: boolean) => void;
+  /**
+   * A peer takes a message for the `expected`th of a session's other end: whether it was sealed for this end, and which
+   * of its direction it is.
+   */
+  readonly takenInSession?: (peer: Watched, isItsOwn: boolean, place: number, expected: number) => void;
   readonly replied?: (peer: Watched, reply: Reply) => void;
   /** A caller gives up at `now`, when this peer should have answered it; both times in microseconds. */
   readonly unanswered?: (peer: Watched, requestId: string, askedAt: number, now: number) => void;

@@ -40,6 +40,7 @@ import { S41 } from "./S41.ts";
 import { S44 } from "./S44.ts";
 import { S48 } from "./S48.ts";
 import { S49 } from "./S49.ts";
+import { S50 } from "./S50.ts";
 import type { TableName, Write } from "../../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
@@ -86,6 +87,7 @@ const makers: ReadonlyArray<
   ["S44", S44],
   ["S48", S48],
   ["S49", S49],
+  ["S50", S50],
   ["L8", L8],
   ["L10", L10],
 ];

@@ -10,6 +10,7 @@ import type { Digest, PublicKey, Signature } from "../../core/base/Digest.ts";
 import { type CryptoPrimitives, cryptoOf } from "../../runtime/CryptoPrimitives.ts";
 import { Mixer } from "../base/Mixer.ts";
 import type { Prng } from "../base/Prng.ts";
+import { simAgreement } from "./SimAgreement.ts";
 
 const NO_PREFIX = new Uint8Array(0);
 
@@ -39,6 +40,7 @@ export const codecCrypto = (entropy: Prng, primitives: CryptoPrimitives): CodecC
 
   const crypto: Crypto = {
     ...cryptoOf(primitives),
+    ...simAgreement(),
     verify: (key, tag, codec, value, signature) => {
       const secret = secrets.get(key);
       return secret !== undefined && signatureOf(secret, tag, codec, value) === signature;

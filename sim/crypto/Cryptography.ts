@@ -292,7 +292,13 @@ export const realCryptography = (
   { primitives, signingKey }: Backend = portableBackend,
   composition = commands,
 ): Cryptography => {
-  const crypto = cryptoOf(primitives);
+  const real = cryptoOf(primitives);
+  // The library draws random bytes to hide what it computes, not to compute it.
+  const crypto: Crypto = {
+    ...real,
+    agreementKey: (secret) => unisolated(() => real.agreementKey(secret)),
+    agree: (secret, theirs) => unisolated(() => real.agree(secret, theirs)),
+  };
   const newSigner = (): Signer => {
     const { publicKey, sign } = signingKey(hexToBytes(entropy.digest()));
     return signerOf(bytesToHex(publicKey) as PublicKey, sign);

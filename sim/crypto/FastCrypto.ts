@@ -9,6 +9,7 @@ import type { Crypto, Signer } from "../../core/crypto/Crypto.ts";
 import type { Digest, PublicKey, SetAccumulator, Signature } from "../../core/base/Digest.ts";
 import { hexOfWord, Mixer } from "../base/Mixer.ts";
 import type { Prng } from "../base/Prng.ts";
+import { simAgreement } from "./SimAgreement.ts";
 
 /** Values digested again and again by everyone who sees them; they are immutable, so their digest is kept. */
 const rememberedTags: ReadonlySet<string> = new Set([
@@ -138,6 +139,7 @@ export const fastCrypto = (entropy: Prng): FastCrypto => {
       mixer.hex(preimage);
       return asDigest(mixer.hash);
     },
+    ...simAgreement(),
     derive: (seed, label) => {
       mixer.reset(19);
       mixer.hex(seed);

@@ -45,7 +45,14 @@ export interface Wire {
     speech?: Speech,
   ) => Packet | undefined;
   /** The sender and its message; or a word for why the packet is refused. */
-  readonly open: (crypto: Crypto, state: PeerState, packet: Packet, speech?: Speech) => Opened | Unread | string;
+  readonly open: (
+    crypto: Crypto,
+    state: PeerState,
+    packet: Packet,
+    speech?: Speech,
+    /** Whom a session has shown to have sent it. */
+    member?: PeerId,
+  ) => Opened | Unread | string;
   /** The same packet, as made without the sender's key. */
   readonly forge: (packet: Packet) => Packet;
 }
@@ -56,8 +63,8 @@ export const byteWireOf = (usual: Speech): Wire => ({
     const bytes = sealEnvelope(state, signer, nonce(), to, message, speech);
     return bytes && { _tag: "Bytes", bytes };
   },
-  open: (crypto, state, packet, speech = usual) =>
-    packet._tag === "Bytes" ? Either.merge(openEnvelope(crypto, state, packet.bytes, speech)) : "not bytes",
+  open: (crypto, state, packet, speech = usual, member) =>
+    packet._tag === "Bytes" ? Either.merge(openEnvelope(crypto, state, packet.bytes, speech, member)) : "not bytes",
   forge: (packet) => {
     if (packet._tag === "Value") return packet;
     const bytes = new Uint8Array(packet.bytes);
@@ -84,11 +91,15 @@ const keyOf = (
 };
 
 /** The same rules as `openEnvelope`, without bytes; properties/SimulationWire.test.ts compares them. */
-const openValue = (state: PeerState, value: ValueEnvelope): Opened | string => {
+const openValue = (state: PeerState, value: ValueEnvelope, member: PeerId | undefined): Opened | string => {
   const { topologyDigest, from, to, key, message } = value;
   if (state.cluster.peer === undefined) return "this peer is not initialized";
   if (to !== state.cluster.peer.peerId) return "names another peer";
   if (!crossesTopologies(message) && topologyDigest !== state.cluster.membership?.digest) return "another topology";
+  if (member !== undefined && from !== member) return "another member's session";
+  const showsItsKey = message._tag === "GenesisCard" || message._tag === "GenesisRefused";
+  const isPinning = message._tag === "GenesisPinned" && state.cluster.membership === undefined;
+  if (member !== undefined && !showsItsKey && !isPinning) return value;
   if (key === undefined)
     return message._tag === "Ready" && message.sealed ? { from, message, versions: undefined } : "unsigned";
   const known = keyOf(state, from, message);
@@ -110,6 +121,7 @@ export const valueWire: Wire = {
       versions: commands.versions,
     };
   },
-  open: (_crypto, state, packet) => (packet._tag === "Value" ? openValue(state, packet) : "not a value"),
+  open: (_crypto, state, packet, _speech, member) =>
+    packet._tag === "Value" ? openValue(state, packet, member) : "not a value",
   forge: (packet) => (packet._tag === "Bytes" ? packet : { ...packet, key: "f".repeat(64) as PublicKey }),
 };

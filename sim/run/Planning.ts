@@ -41,6 +41,8 @@ const CALLERS: WorkloadPlan = {
 
 /** Steps before healing: many short seeds and some long ones find more in the same time. By processor time, planted bugs are found as soon with 250 steps as with 1,000; below 500 large clusters are hardly founded. */
 const FAST_STEPS = [500, 500, 500, 500, 500, 500, 500, 500, 1_000, 1_000, 1_000, 2_000] as const;
+/** How many runs in a thousand have sessions on the streams between peers. */
+const SESSIONS = 250;
 /** Fewer steps where each costs more. */
 const CODEC_STEPS = 300;
 const REAL_STEPS = 120;
@@ -95,6 +97,7 @@ export const planOf = (
     sessionMillis: 20_000,
     ...draft,
     ...(schedule.isRoomy === true ? {} : narrowed(choices)),
+    ...(choices.plan("sessions").chance("happens", SESSIONS) ? { hasSessions: true } : {}),
     capacities: { ...(schedule.isRoomy === true ? {} : drawnCapacities(choices)), ...draft.capacities },
     workload: { ...CALLERS, ...draft.workload, ...(options.callers === undefined ? {} : { callers: options.callers }) },
     seed,

@@ -7,6 +7,7 @@ import type { Incoming } from "../../runtime/transport/Intake.ts";
 import type { Exchange, ExchangeEnd } from "../../runtime/transport/Link.ts";
 import type { Letter } from "../network/Letter.ts";
 import type { SimPeer } from "./SimPeer.ts";
+import type { Carried } from "./Streams.ts";
 
 /** The end of a crossing at which it began. */
 export interface Asker {
@@ -15,10 +16,11 @@ export interface Asker {
   readonly isOpen: boolean;
   /** The process of each other peer that has taken a message last, by peer id. */
   readonly known: Map<PeerId, number>;
-  readonly receiveAnswer: (answer: Letter, isTwice: boolean, crossing: Crossing) => void;
+  readonly receiveAnswer: (answer: Letter, isTwice: boolean, crossing: Crossing, member: PeerId | undefined) => void;
 }
 
 interface Ports {
+  readonly hasSessions: boolean;
   /** Microseconds. */
   readonly now: () => number;
   /** Whether nothing gets from one peer to another. */
@@ -35,6 +37,10 @@ export class Crossing implements Incoming<Letter> {
   readonly asker: Asker;
   readonly exchange: Exchange<Letter>;
   readonly to: SimPeer;
+  /** As its stream carries it; undefined without a session. */
+  readonly carried: Carried | undefined;
+  /** Whom its session has shown to have sent it. */
+  member: PeerId | undefined;
   readonly #ports: Ports;
   /** Which process of the receiver has it, and since when. */
   #process: number | undefined;
@@ -42,11 +48,12 @@ export class Crossing implements Incoming<Letter> {
   #isAnswered = false;
   #isOver = false;
 
-  constructor(ports: Ports, asker: Asker, exchange: Exchange<Letter>, to: SimPeer) {
+  constructor(ports: Ports, asker: Asker, exchange: Exchange<Letter>, to: SimPeer, carried?: Carried) {
     this.#ports = ports;
     this.asker = asker;
     this.exchange = exchange;
     this.to = to;
+    this.carried = carried;
   }
 
   /** It has reached the process that runs. */
@@ -90,6 +97,11 @@ export class Crossing implements Incoming<Letter> {
 
   refuse(): void {
     this.finish("refused");
+  }
+
+  /** Where a run has no sessions, its connections are as good as those that have. */
+  get mayAnswer(): boolean {
+    return this.member !== undefined || !this.#ports.hasSessions;
   }
 
   proven(): void {

@@ -24,7 +24,7 @@ export interface GatewayPorts {
   readonly time: Time;
   readonly narrow: NarrowPlan | undefined;
   readonly tampering: Tampering;
-  readonly open: (peer: SimPeer, letter: Letter) => Opened | Unread | string;
+  readonly open: (peer: SimPeer, letter: Letter, member: PeerId | undefined) => Opened | Unread | string;
   readonly transmit: (gateway: Gateway, to: PeerId, exchange: Exchange<Letter>) => void;
   /** A link takes a letter. */
   readonly sent: (peer: SimPeer, letter: Letter) => void;
@@ -81,7 +81,7 @@ export class Gateway implements Asker {
     this.#room = new MailboxRoom(limits.room);
     this.#intake = new Intake<Letter, Letter>(
       {
-        open: (letter) => open(peer, letter),
+        open: (letter, member) => open(peer, letter, member),
         judge: (_tokens, judged) => judged([]),
         deliver: (opened, _actors, consumed) => hear(peer, opened, { isTwice: this.#isTwice, consumed }),
         unread: (each, consumed) => unread(peer, each, { isTwice: false, consumed }),
@@ -115,10 +115,10 @@ export class Gateway implements Asker {
   }
 
   /** The answer to a message of this process has come back. */
-  receiveAnswer(letter: Letter, isTwice: boolean, crossing: Crossing): void {
+  receiveAnswer(letter: Letter, isTwice: boolean, crossing: Crossing, member: PeerId | undefined): void {
     const parcel = this.#room.parcel(crossing.exchange.message.to);
     this.#isTwice = isTwice;
-    if (parcel.grow(letter.bytes)) this.#intake.receiveAnswer(letter, parcel);
+    if (parcel.grow(letter.bytes)) this.#intake.receiveAnswer(letter, parcel, member);
     else this.#ports.dropped(this.peer, "no room", letter, 0);
     crossing.finish("taken");
   }

@@ -3,8 +3,10 @@ import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Incoming } from "../../runtime/transport/Intake.ts";
 import type { DropReason, Exchange } from "../../runtime/transport/Link.ts";
 import type { NarrowPlan } from "../base/Plan.ts";
+import type { Prng } from "../base/Prng.ts";
 import type { LinkAct } from "../checkers/Checker.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
+import type { Cryptography } from "../crypto/Cryptography.ts";
 import type { Letter } from "../network/Letter.ts";
 import type { Network, Way } from "../network/Network.ts";
 import { Crossing } from "./Crossing.ts";
@@ -13,17 +15,26 @@ import type { Ground } from "./Ground.ts";
 import type { Origin } from "./Observer.ts";
 import { processTime } from "./ProcessTime.ts";
 import type { SimPeer } from "./SimPeer.ts";
+import { type Carried, Streams } from "./Streams.ts";
 import type { Tampering } from "./Tampering.ts";
 
 /** As long as a real link waits. */
 const SILENCE_MILLIS = 5_000;
 
 /** A copy of a message, or what a fault made of one: nobody waits for its answer, and it goes to nobody. */
-const NOBODY: Incoming<Letter> = { end: () => true, refuse: () => undefined, proven: () => undefined };
-/** The network brought it a second time, over a connection that is no more. */
-const GONE: Incoming<Letter> = { ...NOBODY, end: () => false };
+const nobody = (mayAnswer: boolean, end: boolean): Incoming<Letter> => ({
+  member: undefined,
+  mayAnswer,
+  end: () => end,
+  refuse: () => undefined,
+  proven: () => undefined,
+});
 
 interface Ports extends Pick<GatewayPorts, "open" | "hear" | "unread"> {
+  /** Whether peers open sessions on their streams. */
+  readonly hasSessions: boolean;
+  readonly cryptography: Cryptography;
+  readonly entropy: Prng;
   readonly network: Network;
   readonly checkers: Checkers;
   readonly narrow: NarrowPlan | undefined;
@@ -41,16 +52,25 @@ export class Gateways {
   readonly #droppedHooks;
   readonly #answering;
   readonly #crossing: ConstructorParameters<typeof Crossing>[0];
+  readonly #streams: Streams | undefined;
+  readonly #nobody: Incoming<Letter>;
+  /** The network brought it a second time, over a connection that is no more. */
+  readonly #gone: Incoming<Letter>;
 
   constructor(ground: Ground, ports: Ports) {
     this.#ground = ground;
     this.#ports = ports;
+    const { hasSessions } = ports;
+    this.#streams = hasSessions ? new Streams(ground, ports) : undefined;
+    this.#nobody = nobody(!hasSessions, true);
+    this.#gone = nobody(!hasSessions, false);
     this.#droppedHooks = ports.checkers.hooks("droppedUnsent");
     this.#linkedHooks = ports.checkers.hooks("linked");
     this.#answering = ports.checkers.hooks("answering");
     const silence = (ports.narrow?.silenceMillis ?? SILENCE_MILLIS) * 1_000;
     const { scheduler, chronicle } = ground;
     this.#crossing = {
+      hasSessions,
       now: () => scheduler.now,
       isCut: (from, to) => ports.network.link(from, to).cut,
       afterSilence: (run) => scheduler.after(silence, run),
@@ -99,7 +119,7 @@ export class Gateways {
 
   /** Puts a letter on the wire that no process has just sent; it arrives after `delay` microseconds. */
   inject(slot: number, letter: Letter, delay: number, origin: Origin | undefined): void {
-    this.#carry(slot, letter, { takes: delay, isTwice: false, incoming: NOBODY, origin });
+    this.#carry(slot, letter, { takes: delay, isTwice: false, incoming: this.#nobody, origin });
   }
 
   #linked(peer: SimPeer, to: PeerId, what: LinkAct, letter: Letter, isAgain: boolean): void {
@@ -122,12 +142,14 @@ export class Gateways {
     const at = addresses.get(to);
     if (at === undefined) throw new RangeError(`peer ${slot} knows no peer ${to}`);
     this.#linked(gateway.peer, to, "departs", exchange.message, exchange.isAgain);
-    const crossing = new Crossing(this.#crossing, gateway, exchange, peer(at));
+    const carried = this.#streams?.departing(gateway, peer(at), exchange.message);
+    const crossing = new Crossing(this.#crossing, gateway, exchange, peer(at), carried);
     const way = network.route(slot, at);
     if (way === undefined) return this.#lost(slot, at, crossing);
-    const { takes, isTwice } = way;
+    const { isTwice } = way;
+    const takes = this.#delayed(carried, way.takes);
     this.#carry(at, exchange.message, { takes, isTwice, incoming: crossing, origin: undefined });
-    this.#copy(at, exchange.message, way);
+    this.#copy(at, exchange.message, way, carried);
   }
 
   /** Nothing of a message, or of the answer to it, gets from one peer to the other. */
@@ -135,16 +157,24 @@ export class Gateways {
     const { marks } = this.#ground.chronicle;
     const isOneWay = this.#ports.network.isCutOneWay(from, to);
     marks.add(isOneWay ? "a member that was heard could not hear" : "a message was lost");
+    // A stream without a part of it is over.
+    if (crossing.carried !== undefined) crossing.carried.stream.isBroken = true;
     crossing.lost();
   }
 
-  #copy(slot: number, letter: Letter, { copyTakes }: Way): void {
+  #copy(slot: number, letter: Letter, { copyTakes }: Way, carried: Carried | undefined): void {
     if (copyTakes === undefined) return;
     this.#ground.chronicle.marks.add("a message came a second time");
-    this.#carry(slot, letter, { takes: copyTakes, isTwice: false, incoming: GONE, origin: undefined });
+    this.#carry(slot, letter, { takes: copyTakes, isTwice: false, incoming: this.#gone, origin: undefined });
+    if (carried !== undefined) this.#ground.scheduler.after(copyTakes, () => this.#streams?.copied(carried));
   }
 
-  #carry(slot: number, letter: Letter, { takes, isTwice, incoming, origin }: Carried): void {
+  /** On a stream nothing overtakes what was sent before it. */
+  #delayed(carried: Carried | undefined, takes: number): number {
+    return carried === undefined ? takes : carried.stream.delay(carried.at, this.#ground.scheduler.now, takes);
+  }
+
+  #carry(slot: number, letter: Letter, { takes, isTwice, incoming, origin }: Shipment): void {
     const { scheduler, pauses, observer } = this.#ground;
     const copy = observer?.transmitted(slot, letter.packet, takes, origin);
     const peer = this.#ports.peer(slot);
@@ -165,7 +195,15 @@ export class Gateways {
       if (incoming instanceof Crossing) incoming.finish("unreachable");
       return;
     }
-    if (incoming instanceof Crossing && this.#isStale(peer, incoming)) return observer?.missed(copy);
+    if (incoming instanceof Crossing) {
+      if (this.#isStale(peer, incoming)) return observer?.missed(copy);
+      const { carried } = incoming;
+      if (carried !== undefined) incoming.member = this.#streams?.arrived(carried);
+      if (carried !== undefined && incoming.member === undefined) {
+        observer?.missed(copy);
+        return incoming.finish("unreachable");
+      }
+    }
     chronicle.events += 1;
     observer?.arriving(copy);
     if (gateway.isBusy) return incoming.refuse("no room", "");
@@ -192,32 +230,45 @@ export class Gateways {
     const { scheduler, pauses, observer } = this.#ground;
     const { asker, to } = crossing;
     const { peer } = asker;
+    const carried = crossing.carried && this.#streams?.answering(crossing.carried, letter);
     const way = this.#ports.network.route(to.slot, peer.slot);
     if (way === undefined) return this.#lost(to.slot, peer.slot, crossing);
-    const copy = observer?.transmitted(peer.slot, letter.packet, way.takes, undefined);
-    const arrive = (): void => this.#takeAnswer(crossing, letter, way.isTwice, copy);
-    scheduler.after(way.takes, () => {
+    const takes = this.#delayed(carried, way.takes);
+    const copy = observer?.transmitted(peer.slot, letter.packet, takes, undefined);
+    const arrive = (): void => this.#takeAnswer(crossing, letter, way.isTwice, copy, carried);
+    scheduler.after(takes, () => {
       const waiting = pauses.waitingFor(peer);
       if (waiting === undefined) arrive();
       else waiting.push(arrive);
     });
-    this.#copy(peer.slot, letter, way);
+    this.#copy(peer.slot, letter, way, carried);
   }
 
-  #takeAnswer(crossing: Crossing, letter: Letter, isTwice: boolean, copy: number | undefined): void {
+  #takeAnswer(
+    crossing: Crossing,
+    letter: Letter,
+    isTwice: boolean,
+    copy: number | undefined,
+    carried: Carried | undefined,
+  ): void {
     const { chronicle, observer } = this.#ground;
     const { asker } = crossing;
     if (!asker.isOpen || asker.peer.state === undefined) {
       chronicle.marks.add("an answer came back to a process that had ended");
       return observer?.missed(copy);
     }
+    const member = carried && this.#streams?.arrived(carried);
+    if (carried !== undefined && member === undefined) {
+      observer?.missed(copy);
+      return crossing.finish("unreachable");
+    }
     chronicle.events += 1;
     observer?.arriving(copy);
-    asker.receiveAnswer(letter, isTwice, crossing);
+    asker.receiveAnswer(letter, isTwice, crossing, member);
   }
 }
 
-interface Carried {
+interface Shipment {
   /** Microseconds. */
   readonly takes: number;
   readonly isTwice: boolean;

@@ -74,8 +74,11 @@ export class Mail {
       ...ports,
       network: ports.world.network,
       narrow: ports.world.plan.narrow,
+      hasSessions: ports.world.plan.hasSessions === true,
+      cryptography: ports.world.cryptography,
+      entropy: ports.world.entropy,
       peer: (slot) => ports.world.peer(slot),
-      open: (peer, letter) => this.#open(peer, letter),
+      open: (peer, letter, member) => this.#open(peer, letter, member),
       hear: (peer, opened, how) => this.#hear(peer, opened, how),
       unread: (peer, unread, { consumed }) => ports.handovers.unread(peer, unread, consumed),
     });
@@ -123,12 +126,12 @@ export class Mail {
     this.#gateways.inject(to, letterOf(packet, to, laneOf(origin.message)), delay, origin);
   }
 
-  #open(peer: SimPeer, { packet }: Letter): Opened | Unread | string {
+  #open(peer: SimPeer, { packet }: Letter, member: PeerId | undefined): Opened | Unread | string {
     const { chronicle } = this.#ground;
     const { cryptography } = this.#ports.world;
     const { state } = peer;
     if (state === undefined) return "nobody is there";
-    const opened = cryptography.wire.open(cryptography.crypto, state, packet, peer.composition);
+    const opened = cryptography.wire.open(cryptography.crypto, state, packet, peer.composition, member);
     if (typeof opened === "string") {
       chronicle.marks.add("envelope refused");
       chronicle.note("refuse", peer.slot, opened);

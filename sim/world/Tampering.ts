@@ -9,6 +9,7 @@ import type { Rows, TableName, Write } from "../../core/Tables.ts";
 import type { Later, Time } from "../../runtime/Time.ts";
 import type { HeldAnswers } from "../../runtime/transport/HeldAnswers.ts";
 import type { Link, LinkLimits, LinkPorts } from "../../runtime/transport/Link.ts";
+import type { Session, SessionPorts, Side } from "../../runtime/transport/Session.ts";
 import type { approverPage } from "../../runtime/ApproverPages.ts";
 import type { parseListQuery } from "../../runtime/ListQuery.ts";
 import type { resolutionOf } from "../../runtime/PolicyReads.ts";
@@ -16,6 +17,7 @@ import type { readApprover } from "../../runtime/Reads.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
 import type { Ghost } from "../checkers/Ghost.ts";
 import type { Letter } from "../network/Letter.ts";
+import type { Packet } from "../network/Wire.ts";
 import type { FlushEnd } from "../disks/LayeredDisk.ts";
 import type { Plan } from "../base/Plan.ts";
 import type { SimPeer } from "./SimPeer.ts";
@@ -85,6 +87,8 @@ export interface Tampering {
   readonly judges?: (real: boolean) => boolean;
   /** The link from one process to another peer. */
   readonly link?: (ports: LinkPorts<Letter>, limits: LinkLimits) => Link<Letter>;
+  /** One end of a session. */
+  readonly session?: (side: Side, ports: SessionPorts<Packet>) => Session<Packet>;
   /** The answers that a process keeps open. */
   readonly held?: (time: Time, most: number) => HeldAnswers<Letter>;
   /** How timers of the protocol are waited for. */
