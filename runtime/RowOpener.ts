@@ -3,6 +3,7 @@
  * returned.
  */
 import { Either } from "effect";
+import { sameBytes } from "../core/codec/Bytes.ts";
 import { decode, versionOf } from "../core/codec/CborReader.ts";
 import type { Codec } from "../core/codec/Codec.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
@@ -23,6 +24,7 @@ const NOTHING = new Uint8Array(0);
 /** A stored row whose seal holds. */
 export interface OpenRow<T extends TableName> {
   readonly value: Rows[T];
+  readonly stored: StoredRow;
   readonly seal: Sealing;
   readonly leaf: Digest;
   /** The transaction whose row of `seals` proves it, unless it carries its own proof. */
@@ -72,18 +74,33 @@ export class RowOpener {
     const leaf = leafOf(this.#crypto, transaction, { table, key, row: stored.row });
     if (own !== undefined) {
       if (!isSealed(this.#crypto, this.history.publicKey(where, own), leaf, own)) throw unsealed(where);
-      return { value: this.#meant(table, where, stored.row), seal: own, leaf, sealedIn: undefined };
+      return { value: this.#meant(table, where, stored.row), stored, seal: own, leaf, sealedIn: undefined };
     }
     if (table === "seals") {
       const sealed = this.#openSeal(key, stored);
       // The row of a seal is its value; the compiler cannot see it for a table it does not know.
       const value = sealed as Rows["seals"] as Rows[T];
-      return { value, seal: { keyVersion: sealed.keyVersion, transaction }, leaf, sealedIn: undefined };
+      return { value, stored, seal: { keyVersion: sealed.keyVersion, transaction }, leaf, sealedIn: undefined };
     }
     const sealed = this.#transactionSeal(where, transaction);
     if (!isAmong(leaf, sealed)) throw unsealed(where);
     const value = this.#meant(table, where, stored.row);
-    return { value, seal: { keyVersion: sealed.keyVersion, transaction }, leaf, sealedIn: transaction };
+    return { value, stored, seal: { keyVersion: sealed.keyVersion, transaction }, leaf, sealedIn: transaction };
+  }
+
+  /**
+   * A row that was read while the next transaction may be written: that can take away the seal of a row which it
+   * replaces or removes. Undefined where the row is gone; throws as {@link open} does.
+   */
+  openCurrent<T extends TableName>(table: T, key: string, stored: StoredRow): OpenRow<T> | undefined {
+    try {
+      return this.open(table, key, stored);
+    } catch (fault) {
+      const current = this.#bytes.get(table, key);
+      if (current === undefined) return undefined;
+      if (sameBytes(current.row, stored.row) && sameBytes(current.seal, stored.seal)) throw fault;
+      return this.openCurrent(table, key, current);
+    }
   }
 
   /** What a transaction wrote, by its verified seal. */

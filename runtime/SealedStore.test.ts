@@ -185,6 +185,31 @@ describe("sealed rows", () => {
     expect(open().verifyAll()).toBeUndefined();
   });
 
+  it("are read while the transaction that takes their seal away becomes durable", () => {
+    /** A reader of these rows: after its first look at the disk something is committed. */
+    const meanwhile = (...writes: ReadonlyArray<Write>): SealedStore => {
+      const bytes = new MemoryByteStore({ tables });
+      expect(store.verifyAll()).toBeUndefined();
+      let isDue = true;
+      const once = <A>(read: A): A => {
+        if (isDue) commit(...writes);
+        isDue = false;
+        return read;
+      };
+      return openSealed({
+        commit: bytes.commit,
+        keys: bytes.keys,
+        get: (table, key) => once(bytes.get(table, key)),
+        scan: (table, after, limit) => once(bytes.scan(table, after, limit)),
+      });
+    };
+    expect(meanwhile(replace("b", "bella")).get("keys", "b")).toEqual({ id: "bella" });
+    expect(meanwhile(replace("b", "bob")).recalling.get("keys", "b")).toEqual({ id: "bob" });
+    expect(meanwhile(replace("b", "bea")).scan("keys", "a", 9)).toEqual([{ key: "b", row: { id: "bea" } }]);
+    expect(meanwhile({ op: "remove", table: "keys", key: "b" }).scan("keys", "a", 9)).toEqual([]);
+    expect(meanwhile({ op: "remove", table: "keys", key: "a" }).get("keys", "a")).toBeUndefined();
+  });
+
   it("are found at the start when the seal of a transaction that is gone comes back", () => {
     const old = storedRow(tables, "seals", "0000000000000002");
     store.verifyAll();

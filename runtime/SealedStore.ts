@@ -105,7 +105,8 @@ export class SealedStore implements PeerStore, KeyView {
   /** A row; once all are verified, a missing one throws, just as one whose seal does not hold. */
   get<T extends TableName>(table: T, key: string): Rows[T] | undefined {
     const stored = this.#bytes.get(table, key);
-    return stored === undefined ? this.#absent(table, key) : this.#rows.open(table, key, stored).value;
+    const opened = stored && this.#rows.openCurrent(table, key, stored);
+    return opened === undefined ? this.#absent(table, key) : opened.value;
   }
 
   /** This store for callers who ask for the same rows often: a seal is verified once for the bytes that lie there. */
@@ -120,9 +121,10 @@ export class SealedStore implements PeerStore, KeyView {
     if (stored === undefined) return this.#absent(table, key);
     const recalled = this.#opened.get(table, key, stored);
     if (recalled !== undefined) return recalled;
-    const { value } = this.#rows.open(table, key, stored);
-    this.#opened.set(table, key, stored, value);
-    return value;
+    const opened = this.#rows.openCurrent(table, key, stored);
+    if (opened === undefined) return this.#absent(table, key);
+    this.#opened.set(table, key, opened.stored, opened.value);
+    return opened.value;
   }
 
   #absent(table: TableName, key: string): undefined {
@@ -134,9 +136,13 @@ export class SealedStore implements PeerStore, KeyView {
     after: string,
     limit: number,
   ): ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }> {
-    return this.#bytes
-      .scan(table, after, limit)
-      .map(({ key, value }) => ({ key, row: this.#rows.open(table, key, value).value }));
+    return this.#bytes.scan(table, after, limit).flatMap(({ key, value }) => this.#shown(table, key, value));
+  }
+
+  /** A row of a page; none where it has gone meanwhile. */
+  #shown<T extends TableName>(table: T, key: string, stored: StoredRow) {
+    const opened = this.#rows.openCurrent(table, key, stored);
+    return opened === undefined ? [] : [{ key, row: opened.value }];
   }
 
   keys(table: TableName, from: string, limit: number): ReadonlyArray<string> {
@@ -307,7 +313,7 @@ export class SealedStore implements PeerStore, KeyView {
     table: T,
   ): Generator<ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }>, void> {
     for (const page of pagesOf(this.#bytes, table))
-      yield page.map(({ key, value }) => ({ key, row: this.#rows.open(table, key, value).value }));
+      yield page.flatMap(({ key, value }) => this.#shown(table, key, value));
   }
 
   /** {@link verifyPages} without a pause. */
