@@ -47,14 +47,18 @@ export const S32 = (ghost: Ghost): Checker => {
   const last = new Map<number, { readonly seq: number; readonly hash: string }>();
   /** By slot: the integrity keys that its rows name beside the first. */
   const laterKeys = new Map<number, number>();
+  /** By slot: the transaction with the newest of them, which the key before it seals. */
+  const introducedIn = new Map<number, ReadonlyArray<Write>>();
   return {
     id: "S32",
     booted: ({ slot, store, isDamaged }) => {
       if (!isDamaged) laterKeys.set(slot, allRows(store, "integrity").length);
     },
     written: {
-      integrity: ({ slot }, { op }) => {
-        if (op === "insert") laterKeys.set(slot, 1 + (laterKeys.get(slot) ?? 0));
+      integrity: ({ slot }, { op }, writes) => {
+        if (op !== "insert") return;
+        laterKeys.set(slot, 1 + (laterKeys.get(slot) ?? 0));
+        introducedIn.set(slot, writes);
       },
       // A restored peer goes on with the chain that was on its disk.
       restore: ({ slot, store }, write) => {
@@ -85,7 +89,9 @@ export const S32 = (ghost: Ghost): Checker => {
             `peer ${slot} applied proposal ${row.id}`,
             `its audit row tells of ${row.event} to revision ${row.metadataRevision} of ${row.approverRef} through peer ${row.entryPeer}`,
           );
-        const version = FIRST_INTEGRITY_VERSION + (laterKeys.get(slot) ?? 0);
+        // Rows of a transaction are in no order.
+        const own = introducedIn.get(slot) === writes ? 1 : 0;
+        const version = FIRST_INTEGRITY_VERSION + (laterKeys.get(slot) ?? 0) - own;
         if (row.integrityKeyVersion !== version)
           throw new Violation(
             "S32",
