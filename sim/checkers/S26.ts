@@ -70,7 +70,14 @@ export const S26 = (ghost: Ghost): Checker => {
     const { crypto } = ghost;
     const { set } = ghost.product.contentsOf(crypto, store);
     const roots = offered.get(recoveryId) ?? new Set();
-    if (hears && !roots.has(crypto.setDigest(set)))
+    // A member that lies may help with the truth: what another honest one has.
+    const isShared = (other: Watched): boolean =>
+      other.slot !== slot &&
+      other.honest &&
+      !other.isDamaged &&
+      crypto.setDigest(ghost.product.contentsOf(crypto, other.store).set) === crypto.setDigest(set);
+    const isTrue = ghost.lying !== 0 && [...peers.values()].some(isShared);
+    if (hears && !isTrue && !roots.has(crypto.setDigest(set)))
       throw new Violation(
         "S26",
         `honest members offered peer ${slot} ${roots.size} root(s) for its recovery`,
@@ -87,7 +94,8 @@ export const S26 = (ghost: Ghost): Checker => {
       const roots = offered.get(message.recoveryId) ?? new Set();
       offered.set(message.recoveryId, roots.add(message.cutoff.root));
     },
-    replied: (_peer, { answer }) => {
+    replied: ({ honest }, { answer }) => {
+      if (!honest && ghost.lying !== 0) return;
       const found = ghost.product.shownIn(answer);
       if (found?.shown.promised === 1) acknowledged.set(found.shown.ref, found.subject);
     },
@@ -98,7 +106,9 @@ export const S26 = (ghost: Ghost): Checker => {
         else assertInstalled(peer, write.row.restoration.recoveryId);
       },
       readable: (peer, write) => {
-        if (write.op !== "remove" && ghost.isAtomic) assertInstalled(peer, write.row.recoveryId);
+        // Of a member that lies nobody knows what it holds back, before the others are heard.
+        const isTold = ghost.lying === 0 || offered.has(write.op === "remove" ? "" : write.row.recoveryId);
+        if (write.op !== "remove" && ghost.isAtomic && isTold) assertInstalled(peer, write.row.recoveryId);
       },
       preparations: ({ slot }, { op, key }) => {
         if (op !== "remove" && ghost.isRecovering(slot))

@@ -12,6 +12,7 @@ import type { SignedHeader, SignedStatement } from "../../core/protocol/Statemen
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Unit } from "../base/Choices.ts";
 import { DoubleLife } from "./DoubleLife.ts";
+import { hastyAnswers } from "./FalsifyingWriter.ts";
 import { falsified, type Sign } from "./Falsified.ts";
 import { type Fields, Hearsay } from "./Hearsay.ts";
 import type { Lie, Mishear, Traitor } from "./Traitor.ts";
@@ -130,15 +131,20 @@ class Tongue {
 /** What a loose tongue says, and what it listens for; both know what it has heard. */
 export const looseTongue = (): { readonly lie: Lie; readonly mishear: Mishear } => {
   const hearsay = new Hearsay();
+  const hasten = hastyAnswers();
   let tongue: Tongue | undefined;
+  let isHasty: boolean | undefined;
   return {
     lie: (traitor, to, message) => {
       tongue ??= new Tongue(traitor, hearsay);
       return tongue.says(to, message);
     },
-    mishear: (_traitor, _from, message) => {
+    mishear: (traitor, from, message) => {
       hearsay.note(message);
-      return tongue?.hears(message) ?? message;
+      // As a writer, some also tell of outcomes that are still open.
+      isHasty ??= traitor.world.choices.plan("hasty tongue").chance("answers before all have it", 500);
+      const heard = tongue?.hears(message) ?? message;
+      return isHasty ? hasten(traitor, from, heard) : heard;
     },
   };
 };

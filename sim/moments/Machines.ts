@@ -214,3 +214,25 @@ export const duplicateId = (): Nemesis => ({
     for (const peerId of others) peer.addresses.set(peerId, peerId === world.plan.peers ? 1 : peerId);
   },
 });
+
+/**
+ * Members that have lost nothing are declared to be restored, one after the other: each takes the registry over from
+ * whoever helps, a member that lies as well.
+ */
+export const restoreWithoutLoss = (times: number): Nemesis => ({
+  started: (world) => {
+    const stream = world.choices.stream("restores without loss");
+    const mayBe = (peer: SimPeer): boolean =>
+      peer.honest && !peer.isDamaged && peer.state?.cluster.membership !== undefined;
+    const strike = (left: number): void => {
+      const unit = stream.next();
+      world.after(unit.between("declared after", 100_000, 20_000, SECOND), () => {
+        if (world.healed || left === 0) return;
+        const peer = world.peer(unit.between("peer", 1, 1, world.plan.peers));
+        if (mayBe(peer) && world.ghost.recovering === 0) world.restores.declare(peer);
+        strike(left - 1);
+      });
+    };
+    strike(times);
+  },
+});

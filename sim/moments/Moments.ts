@@ -11,6 +11,7 @@ import {
   duplicateId,
   loseOne,
   restoreDeclared,
+  restoreWithoutLoss,
   rollBackOne,
   tearReservation,
   wipeOne,
@@ -49,6 +50,7 @@ export const moments = {
   loseOne,
   rollBackOne,
   restoreDeclared,
+  restoreWithoutLoss,
   duplicateId,
   olderVersion,
 } as const;

@@ -2,7 +2,9 @@
 import type { Choices } from "../base/Choices.ts";
 import type { FaultName } from "../faults/Faults.ts";
 import { betray } from "../faults/Treason.ts";
+import { moments } from "../moments/Moments.ts";
 import { BUSY_FAULTS, CLUSTER, type Family, happens, HOLDERS, weights } from "./Schedule.ts";
+import { smallOnes } from "./SmallCapacities.ts";
 
 /** In most runs something happens beside the lies. */
 const otherFaults = (choices: Choices, ...names: ReadonlyArray<FaultName>): ReadonlyMap<FaultName, number> =>
@@ -42,6 +44,7 @@ export const traitorSchedules = {
   },
   "falsifying-writer": {
     marks: { "a writer lied about an outcome": 4 },
+    share: 250,
     sizes: CLUSTER,
     plan: (choices) => ({
       faults: otherFaults(choices, "slow link", "one-way cut"),
@@ -63,5 +66,18 @@ export const traitorSchedules = {
       workload: { ...HOLDERS, fresh: 25, retry: 15, replace: 15, race: 5, badTokens: 150, callers: 8 },
     }),
     nemeses: () => [betray("loose tongue")],
+  },
+  // It helps members that take the registry over, slot by slot: who has lost nothing is not faulty.
+  "loose-tongue-helps": {
+    // All members answer within two seconds, or it begins anew: not where a member that says too much takes all room.
+    isRoomy: true,
+    marks: { "a field of a SnapshotOffer was a lie": 4, "a restored peer is a member again": 4 },
+    sizes: CLUSTER,
+    plan: (choices) => ({
+      capacities: smallOnes(choices, "offeredSlots", "ownSlots"),
+      steps: 2_000,
+      workload: { callers: 4, mostThinkMicros: 60_000 },
+    }),
+    nemeses: () => [betray("loose tongue"), moments.restoreWithoutLoss(12)],
   },
 } satisfies Family;
