@@ -3,6 +3,7 @@ import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import { Violation } from "../base/Violation.ts";
 import { enrollmentShape } from "../../core/commands/enrollPasskey/Enrollment.ts";
+import { parseApproverRef } from "../../core/credential/ApproverRef.ts";
 import { parseMetadataRequest } from "../../core/credential/MetadataRequest.ts";
 import { validateMetadata } from "../../core/credential/Metadata.ts";
 import { parseRegisterRequest } from "../../core/credential/RegisterRequest.ts";
@@ -20,16 +21,19 @@ const commands = new Commands(cryptographyOf("fast", entropyOf(1, 0), compositio
 
 const asks: ReadonlyArray<Asked> = [
   commands.command("alice", 1, "team-1"),
-  commands.replacement("alice@sha256:00", '"1"', "team-1"),
+  commands.replacement(`alice@sha256:${"0".repeat(64)}`, '"1"', "team-1"),
   commands.enrollment.invite("alice", "team-1"),
 ];
 
-const codeOf = ({ kind, call: { rawBody } }: Asked): string | undefined => {
+/** The ref in the path of a replacement. */
+const refIn = (path: string): string => decodeURIComponent(path.split("/").at(-2) ?? "");
+
+const codeOf = ({ kind, call: { path, rawBody } }: Asked): string | undefined => {
   const read: Either.Either<unknown, Rejection> =
     kind === "REGISTER"
       ? parseRegisterRequest(rawBody)
       : kind === "METADATA"
-        ? parseMetadataRequest(rawBody)
+        ? Either.flatMap(parseApproverRef(refIn(path)), () => parseMetadataRequest(rawBody))
         : Either.flatMap(readBody(rawBody, "", enrollmentShape), ({ metadata = new Map() }) =>
             validateMetadata(metadata),
           );
