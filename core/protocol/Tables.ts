@@ -69,6 +69,10 @@ export const protocolTables = {
     /** Why this peer must not sign until it is restored. */
     quarantine: nullable(text(256)),
   }),
+  /**
+   * Every header stays: whatever others show of this incarnation is looked for among them (Rollback.ts), and a backup is
+   * judged by their chain.
+   */
   batches: record({ header: batchHeaderCodec, signature }),
   seen: seenCodec,
   preparations: record({
@@ -80,6 +84,7 @@ export const protocolTables = {
     refusal: nullable(signedStatementCodec),
     pledge: nullable(signedStatementCodec),
   }),
+  /** Until the proposal is aborted by all. */
   refusals: record({
     proposal: proposalCodec,
     writerReceipt: signedStatementCodec,
@@ -111,8 +116,11 @@ export const protocolTables = {
     /** The abort votes of all members. */
     votes: list(signedStatementCodec, Limits.members),
   }),
+  /** Of every applied proposal, for ever: a restored member takes only what is certified (protocol.md 4i). */
   certificates: certificateCodec,
+  /** Until every member has acknowledged what was applied. */
   outbox: record({ proposalId: digest, epoch: uint, seq: uint }),
+  /** Kept for ever, a chain from the first. */
   audit: kept(
     record({
       id: digest,
