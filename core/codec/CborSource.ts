@@ -20,6 +20,9 @@ export class CborSource {
   readonly #newest: number;
   #at: number;
   #items = 0;
+  /** The byte strings of a value that is `referring` so far, in the order of their numbers. */
+  #known: Set<string> | undefined;
+  #numbered: Array<string> = [];
 
   /**
    * @param maxItems how many items may be read, keys and containers among them
@@ -84,9 +87,29 @@ export class CborSource {
 
   /** A byte string of exactly `length` bytes, as lower-case hexadecimal. */
   hex(length: number): string {
+    if (this.#known !== undefined && this.major() === Major.uint) {
+      const referred = this.#numbered[this.uint()];
+      if (referred?.length !== 2 * length) throw expected(`${length} bytes, or the number of such that came before`);
+      return referred;
+    }
     if (this.major() !== Major.bytes || this.#argument() !== length) throw expected(`${length} bytes`);
     const start = this.#content(length);
-    return bytesToHex(this.#bytes.subarray(start, this.#at));
+    const value = bytesToHex(this.#bytes.subarray(start, this.#at));
+    if (this.#known !== undefined) {
+      if (this.#known.has(value)) throw found("bytes in full that came before");
+      this.#known.add(value);
+      this.#numbered.push(value);
+    }
+    return value;
+  }
+
+  /** Reads what is `referring`. */
+  refer<A>(read: () => A): A {
+    this.#known = new Set();
+    this.#numbered = [];
+    const value = read();
+    this.#known = undefined;
+    return value;
   }
 
   get isBool(): boolean {

@@ -22,6 +22,8 @@ class CborSink implements Sink {
   #length = 0;
   /** Items since it was last cleared, keys and containers among them. */
   #items = 0;
+  /** The byte strings of a value that is `referring` so far, each with its number. */
+  #numbers: Map<string, number> | undefined;
 
   #reserve(count: number): void {
     const needed = this.#length + count;
@@ -99,6 +101,12 @@ class CborSink implements Sink {
   }
 
   hex(value: string): void {
+    const numbers = this.#numbers;
+    if (numbers !== undefined) {
+      const number = numbers.get(value);
+      if (number !== undefined) return this.uint(number);
+      numbers.set(value, numbers.size);
+    }
     const count = value.length >> 1;
     this.#head(2, count);
     this.#reserve(count);
@@ -107,6 +115,12 @@ class CborSink implements Sink {
     for (let index = 0; index < value.length; index += 2)
       buffer[at++] = (hexValue(value.charCodeAt(index)) << 4) | hexValue(value.charCodeAt(index + 1));
     this.#length = at;
+  }
+
+  refer(write: () => void): void {
+    this.#numbers = new Map();
+    write();
+    this.#numbers = undefined;
   }
 
   list(count: number): void {
@@ -138,6 +152,7 @@ class CborSink implements Sink {
   clear(): void {
     this.#length = 0;
     this.#items = 0;
+    this.#numbers = undefined;
     if (this.#buffer.length > KEPT_CAPACITY) this.#buffer = new Uint8Array(FIRST_CAPACITY);
   }
 }

@@ -20,6 +20,8 @@ export interface Sink {
   readonly bytes: (value: Uint8Array) => void;
   /** A byte string given as lower-case hexadecimal. */
   readonly hex: (value: string) => void;
+  /** Whatever `write` writes is {@link referring}. */
+  readonly refer: (write: () => void) => void;
   readonly bool: (value: boolean) => void;
   readonly nothing: () => void;
   readonly list: (count: number) => void;
@@ -233,3 +235,12 @@ export const union = <const V extends Variants>(
     },
   };
 };
+
+/**
+ * The same value, in which a digest, key or signature that came before is a number: how many different ones came before
+ * it. There is one such encoding: what came before is never written in full.
+ */
+export const referring = <A>(inner: Codec<A>): Codec<A> => ({
+  write: (value, sink) => sink.refer(() => inner.write(value, sink)),
+  read: (source) => source.refer(() => inner.read(source)),
+});

@@ -2,7 +2,7 @@
  * The parts of one version of the service: commands and modules, and with them everything that is stored and said. Made
  * once, from two lists (core/commands/Commands.ts), and handed to agreement, stores and envelopes.
  */
-import { type Codec, union } from "../codec/Codec.ts";
+import { type Codec, referring, union } from "../codec/Codec.ts";
 import { formsFor, type Forms, writtenIn } from "../codec/Versioned.ts";
 import type { Command, Commands, Contents } from "./Command.ts";
 import { isOfModule, type Message, protocolMessages, tokensOf } from "./Message.ts";
@@ -72,6 +72,9 @@ const contentsOf = (modules: ReadonlyArray<Module>): Contents => {
   };
 };
 
+/** From this version on, what a message repeats is written once: the statements of a round share most of their bytes. */
+const REFERRING_SINCE = 2;
+
 /** By version, from the lowest that is spoken. A message's number is its place among those of its version. */
 const messagesOf = (messages: ReadonlyArray<readonly [tag: string, what: object]>, { lowest, highest }: Versions) =>
   Array.from({ length: highest - lowest + 1 }, (_, place): Codec<unknown> => {
@@ -79,7 +82,8 @@ const messagesOf = (messages: ReadonlyArray<readonly [tag: string, what: object]
     const said = messages
       .map(([tag, what]) => [tag, formsIn(what)] as const)
       .filter(([, { first }]) => first <= version);
-    return union(Object.fromEntries(said.map(([tag, forms]) => [tag, forms.at(version)]))) as Codec<unknown>;
+    const codec = union(Object.fromEntries(said.map(([tag, forms]) => [tag, forms.at(version)]))) as Codec<unknown>;
+    return version < REFERRING_SINCE ? codec : referring(codec);
   });
 
 export const composed = (

@@ -76,6 +76,10 @@ export class Mixer implements Sink {
     if ((all & NOT_ASCII) !== 0) assertText(value, max);
   }
 
+  refer(write: () => void): void {
+    write();
+  }
+
   bytes(value: Uint8Array): void {
     const { length } = value;
     this.word(length);

@@ -24,6 +24,7 @@ import { sessionBugs } from "./SessionBugs.ts";
 import { settlementBugs } from "./SettlementBugs.ts";
 import { signingBugs } from "./SigningBugs.ts";
 import { tokenBugs } from "./TokenBugs.ts";
+import { wireBugs } from "./WireBugs.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
 import type { RunOptions } from "../run/RunOptions.ts";
 
@@ -49,6 +50,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...capacityBugs,
   ...linkBugs,
   ...sessionBugs,
+  ...wireBugs,
 ];
 
 const STEPS = 1_200;
