@@ -198,15 +198,11 @@ describe("a session on a stream", () => {
       const to = await receiver(undefined, accepter);
       const { link, send } = linkTo(to.port, opener);
       send("first");
-      await vi.waitFor(() => expect(link.isInSession).toBe(true));
+      await vi.waitFor(() => expect([link.isInSession, link.isReachable]).toEqual([true, true]));
       sealed.add(peerId);
+      // The end that is not sealed finds out by what it sends first, which goes again on a new stream.
       link.send({ ...outgoing("plain"), signed: () => Buffer.from("with a signature") });
-      // The end that is not sealed finds out by its first message, which is lost with the stream.
-      if (peerId === 2) {
-        await vi.waitFor(() => expect(link.isInSession).toBe(false));
-        link.send({ ...outgoing("plain"), signed: () => Buffer.from("with a signature") });
-      }
-      await vi.waitFor(() => expect(to.taken).toEqual(["first", "with a signature"]));
+      await vi.waitFor(() => expect(to.taken).toEqual(["first", "with a signature"]), 5_000);
       link.send({ ...outgoing("unsaid"), signed: () => undefined });
       send("last");
       await vi.waitFor(() => expect(to.taken.at(-1)).toBe("last"));
