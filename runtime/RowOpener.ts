@@ -118,10 +118,10 @@ export class RowOpener {
   /** The seal of a transaction as it lies there, which is signed, and by the key of that time. */
   #openSeal(key: string, { row, seal }: StoredRow): Rows["seals"] {
     const where = `seals/${key}`;
-    const { transaction } = this.sealOf(where, seal);
+    const { transaction, own } = this.sealOf(where, seal);
     const decoded = this.#decoded("seals", row);
     if (Either.isLeft(decoded)) throw this.#misread(where, "row", row, this.#schema.newest);
-    if (key !== numberKey(transaction)) throw unsealed(where);
+    if (key !== numberKey(transaction) || own !== undefined) throw unsealed(where);
     const publicKey = this.history.publicKey(where, { keyVersion: decoded.right.keyVersion, transaction });
     if (!isSigned(this.#crypto, publicKey, transaction, decoded.right)) throw unsealed(where);
     return decoded.right;

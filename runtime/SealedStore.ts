@@ -62,7 +62,7 @@ export class SealedStore implements PeerStore, KeyView {
   readonly #bytes: ByteStore;
   readonly #crypto: Crypto;
   readonly #schema: Schema;
-  /** All but that of the head. */
+  /** All but that of the head; seals first, which the rows of the others need. */
   readonly #tables: ReadonlyArray<TableName>;
   readonly #shares = new RecentMap<Share>(REMEMBERED);
   readonly #rows: RowOpener;
@@ -78,7 +78,8 @@ export class SealedStore implements PeerStore, KeyView {
     this.#bytes = bytes;
     this.#crypto = crypto;
     this.#schema = schema;
-    this.#tables = (schema.names as ReadonlyArray<TableName>).filter((table) => table !== "head");
+    const others = (schema.names as ReadonlyArray<TableName>).filter((table) => table !== "head" && table !== "seals");
+    this.#tables = ["seals", ...others];
     this.#rows = new RowOpener(bytes, crypto, schema);
     this.#history = this.#rows.history;
   }
@@ -229,6 +230,8 @@ export class SealedStore implements PeerStore, KeyView {
         for (const [name, share] of added) this.#shares.set(name, share);
         this.#rows.remember(seal.key, sealed);
         for (const number of released) if (number !== undefined) this.#uses?.add(number, -1);
+        for (const number of unused) this.#uses?.end(number);
+        this.#uses?.start(transaction);
         this.#uses?.add(transaction, plain.length);
         for (const write of writes)
           if (write.table === "integrity" && write.op === "insert")
@@ -267,23 +270,32 @@ export class SealedStore implements PeerStore, KeyView {
       const newest = head.hasSeal ? numberKey(head.transactions) : undefined;
       let sum = 0n;
       let rows = 0;
+      let areSealed = true;
       yield { rows, of: head.rows };
       for (const table of this.#tables)
         for (const page of pagesOf(this.#bytes, table)) {
           for (const { key, value } of page) {
             // What proves the head was verified with it.
-            if (table === "seals" && key === newest) continue;
+            if (table === "seals" && key === newest) {
+              uses.start(head.transactions);
+              continue;
+            }
             const { element, sealedIn } = this.#shareOf(table, key, value);
             sum += element;
-            if (table === "seals") continue;
+            if (table === "seals") {
+              // Else the sum will not be that of the head.
+              if (sealedIn !== undefined && sealedIn <= head.transactions) uses.start(sealedIn);
+              continue;
+            }
             rows += 1;
             known.add(table, key);
-            // Else the sum will not be that of the head.
-            if (sealedIn !== undefined && sealedIn <= head.transactions) uses.add(sealedIn, 1);
+            // The sum does not tell whether a row carried a proof of its own.
+            if (sealedIn !== undefined && !uses.add(sealedIn, 1)) areSealed = false;
           }
           yield { rows, of: head.rows };
         }
-      if (rows !== head.rows || sum % MODULUS !== head.sum) return yield* this.#faultPages(rows, head.rows);
+      if (!areSealed || rows !== head.rows || sum % MODULUS !== head.sum)
+        return yield* this.#faultPages(rows, head.rows);
       this.#known = known;
       this.#uses = uses;
       return undefined;
