@@ -10,6 +10,19 @@ import { ProvenTree } from "./ProvenTree.ts";
 const leaf = (index: number): Digest => bytesToHex(sha256(Uint8Array.of(index & 255, index >> 8))) as Digest;
 const leavesOf = (size: number): ReadonlyArray<Digest> => Array.from({ length: size }, (_, index) => leaf(index));
 
+/** How many digests were made. */
+const counted = (work: (counting: typeof crypto) => void): number => {
+  let count = 0;
+  work({
+    ...crypto,
+    digest: (tag, codec, value) => {
+      count += 1;
+      return crypto.digest(tag, codec, value);
+    },
+  });
+  return count;
+};
+
 /** What is asked of a tree: a leaf at a place with the proof of a third, one node of which may be another. */
 const asked = fc.record({ what: fc.nat(20), at: fc.nat(20), proofOf: fc.nat(20), bent: fc.option(fc.nat(4)) });
 
@@ -34,18 +47,23 @@ describe("a tree that is proven leaf by leaf", () => {
   });
 
   it("hashes no node twice", () => {
-    const leaves = leavesOf(64);
-    const { root, proofs } = merkleTree(crypto, leaves);
-    let count = 0;
-    const counting: typeof crypto = {
-      ...crypto,
-      digest: (tag, codec, value) => {
-        count += 1;
-        return crypto.digest(tag, codec, value);
-      },
-    };
+    const { root, proofs } = merkleTree(crypto, leavesOf(64));
     const tree = new ProvenTree(root, 64);
-    for (const [index, proof] of proofs.entries()) expect(tree.holds(counting, leaf(index), index, proof)).toBe(true);
-    expect(count).toBe(63);
+    const hashed = counted((counting) => {
+      for (const [index, proof] of proofs.entries()) expect(tree.holds(counting, leaf(index), index, proof)).toBe(true);
+    });
+    expect(hashed).toBe(63);
+  });
+
+  it("is taken note of up to a bound, and judged all the same beyond it", () => {
+    const { root, proofs } = merkleTree(crypto, leavesOf(64));
+    const tree = new ProvenTree(root, 64, 32);
+    for (const [index, proof] of proofs.entries()) expect(tree.holds(crypto, leaf(index), index, proof)).toBe(true);
+    const ask = (what: number, at: number) =>
+      counted((counting) => expect(tree.holds(counting, leaf(what), at, proofs[at] ?? [])).toBe(what === at));
+    expect(ask(0, 0)).toBe(0);
+    expect(ask(63, 63)).toBe(5);
+    expect(ask(62, 63)).toBe(5);
+    expect(ask(1, 0)).toBe(0);
   });
 });

@@ -9,6 +9,9 @@ import { joined, splitPoint } from "./Merkle.ts";
 /** A tree with more leaves is proven leaf by leaf ({@link impliedRoot}): no step of an honest peer makes one. */
 export const MOST_LEAVES = 1 << 16;
 
+/** Those of a thousand leaves: a liar's tree has many more, and is hashed for every leaf from there on. */
+const KEPT_NODES = 2048;
+
 /** One level on the way from the root to a leaf: a subtree, and the half of it that the leaf is not in. */
 interface Level {
   readonly place: number;
@@ -24,9 +27,15 @@ export class ProvenTree {
   /** By {@link placeOf}: with a node, its way to the root and all beside that are known. */
   readonly #nodes = new Map<number, Digest>();
 
-  /** @param size how many leaves it has, from 1 to {@link MOST_LEAVES} */
-  constructor(root: Digest, size: number) {
+  readonly #kept: number;
+
+  /**
+   * @param size how many leaves it has, from 1 to {@link MOST_LEAVES}
+   * @param kept no more proofs are taken note of than fill so many nodes
+   */
+  constructor(root: Digest, size: number, kept = KEPT_NODES) {
     this.size = size;
+    this.#kept = kept;
     this.#nodes.set(placeOf(0, size), root);
   }
 
@@ -69,7 +78,7 @@ export class ProvenTree {
       at = level.place;
     }
     if (this.#nodes.get(at) !== node) return false;
-    for (const [each, digest] of shown) this.#nodes.set(each, digest);
+    if (this.#nodes.size < this.#kept) for (const [each, digest] of shown) this.#nodes.set(each, digest);
     return true;
   }
 }
