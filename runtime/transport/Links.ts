@@ -12,10 +12,17 @@ export interface LinkTo<M> {
 export class Links<M, L extends LinkTo<M> = LinkTo<M>> {
   readonly #held: HeldAnswers<M>;
   readonly #links: ReadonlyMap<PeerId, L>;
+  readonly #mayAnswer: (message: M) => boolean;
 
-  constructor(held: HeldAnswers<M>, links: ReadonlyMap<PeerId, L>) {
+  /** @param mayAnswer whether a message may go as an answer; the others always go on their link */
+  constructor(
+    held: HeldAnswers<M>,
+    links: ReadonlyMap<PeerId, L>,
+    mayAnswer: (message: M) => boolean = () => true,
+  ) {
     this.#held = held;
     this.#links = links;
+    this.#mayAnswer = mayAnswer;
   }
 
   /** The links by themselves. */
@@ -25,7 +32,7 @@ export class Links<M, L extends LinkTo<M> = LinkTo<M>> {
 
   /** Hands a message to the network; a peer that is not configured gets nothing. */
   send(to: PeerId, message: M): void {
-    if (!this.#held.use(to, message)) this.#links.get(to)?.send(message);
+    if (!this.#mayAnswer(message) || !this.#held.use(to, message)) this.#links.get(to)?.send(message);
   }
 
   /** Keeps a request of another peer open: the next message to that peer is its answer. */

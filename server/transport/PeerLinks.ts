@@ -47,4 +47,6 @@ export const openLinks = (
         }),
       ]),
     ),
+    // A large one would hold up all that is behind it on the stream, longer than this is waited for.
+    ({ warrant }) => warrant === undefined,
   );

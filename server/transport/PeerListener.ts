@@ -17,6 +17,7 @@ import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { timeoutsOf } from "../net/ConnectionLimits.ts";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
 import { ArrivalRoom } from "./ArrivalRoom.ts";
+import { Greetings } from "./Greetings.ts";
 import { maxEnvelopeBytes, type Outgoing } from "./Outgoing.ts";
 import { takeStream } from "./PeerStreams.ts";
 import { MESSAGE_TYPE, MESSAGES_PATH, PROBLEM_TYPE, WARRANT_HEADER } from "./Posts.ts";
@@ -193,6 +194,7 @@ export const makePeerListener = (
   guard: ConnectionGuard,
 ): PeerListener => {
   const arrivals = new ArrivalRoom();
+  const greetings = new Greetings(() => performance.now());
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = new HttpExchange(endpoint, request, response, () => guard.prove(request.socket));
     request.on("error", () => undefined);
@@ -206,7 +208,8 @@ export const makePeerListener = (
   const server = tls === undefined ? createHttpServer(options) : createHttpsServer({ ...options, ...tls });
   guard.watch(server);
   server.on("request", guard.bounded(handle));
-  server.on("upgrade", (request, socket, head) => takeStream({ endpoint, arrivals, guard }, request, socket, head));
+  const streams = { endpoint, arrivals, guard, greetings };
+  server.on("upgrade", (request, socket, head) => takeStream(streams, request, socket, head));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const isBusy = guard.isBusy(socket);
     if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") guard.report("slowRequest");

@@ -21,6 +21,7 @@ import { closeSoon } from "../net/CloseSoon.ts";
 import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import type { ArrivalRoom } from "./ArrivalRoom.ts";
 import { FrameSocket } from "./FrameSocket.ts";
+import type { Greetings } from "./Greetings.ts";
 import { type Outgoing, signedEnvelope } from "./Outgoing.ts";
 import type { PeerEndpoint } from "./PeerListener.ts";
 import { StreamSession } from "./StreamSession.ts";
@@ -36,6 +37,7 @@ export interface StreamsPorts {
   readonly endpoint: PeerEndpoint;
   readonly arrivals: ArrivalRoom;
   readonly guard: ConnectionGuard;
+  readonly greetings: Greetings;
 }
 
 /** Turns a connection into a stream, or refuses to. */
@@ -96,7 +98,8 @@ class PeerStream {
     if (isShake(kind)) return true;
     const { endpoint, arrivals, guard } = this.#ports;
     if (this.#room === undefined) {
-      if (endpoint.intake.isBusy) return false;
+      // What is sealed is read: only then can what comes behind it be opened.
+      if (endpoint.intake.isBusy && kind !== kinds.sealed) return false;
       const isProven = guard.isProven(this.#socket);
       this.#room = arrivals.open({
         length: Math.min(length, STRANGER_BYTES),
@@ -120,13 +123,17 @@ class PeerStream {
     const { member } = this.#session;
     const envelope = this.#session.open(exchange, body);
     if (envelope === undefined) return this.#frames.refuse("a message is not of this session");
-    return intake.receive(envelope, envelope.length, this.#incoming(exchange, member));
+    const incoming = this.#incoming(exchange, member);
+    if (intake.isBusy) return incoming.refuse("no room", "");
+    return intake.receive(envelope, envelope.length, incoming);
   }
 
   #shake(kind: number, body: Uint8Array): void {
+    const { guard, greetings } = this.#ports;
+    if (kind === kinds.hello && !greetings.take(guard.isProven(this.#socket))) return this.#session.decline();
     const fault = this.#session.shake(kind, body);
     if (fault !== undefined) this.#frames.refuse(fault);
-    else if (this.#session.member !== undefined) this.#ports.guard.prove(this.#socket);
+    else if (this.#session.member !== undefined) guard.prove(this.#socket);
   }
 
   #incoming(exchange: number, member: PeerId | undefined): Incoming<Outgoing> {

@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { createServer, type Server } from "node:http";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { encode } from "../../core/codec/CborWriter.ts";
 import type { Message } from "../../core/Message.ts";
 import { Cluster } from "../../properties/cluster/Cluster.ts";
 import { noSession, type Ports, sessionPorts } from "../../properties/cluster/Sessions.ts";
@@ -11,8 +12,9 @@ import { HeldAnswers } from "../../runtime/transport/HeldAnswers.ts";
 import { Intake } from "../../runtime/transport/Intake.ts";
 import type { DropReason } from "../../runtime/transport/Link.ts";
 import { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
-import { Session } from "../../runtime/transport/Session.ts";
+import { helloCodec, Session } from "../../runtime/transport/Session.ts";
 import { later } from "../peer/MachineTime.ts";
+import { MOST_GREETED } from "./Greetings.ts";
 import type { Outgoing } from "./Outgoing.ts";
 import { PeerLink } from "./PeerLink.ts";
 import { makePeerListener } from "./PeerListener.ts";
@@ -45,6 +47,7 @@ const outgoing = (text: string): Outgoing => ({
 const receiver = async (
   answerTo: (text: string) => string | undefined = () => undefined,
   session = (): Session<Uint8Array> => noSession("accepter"),
+  backlog = (): number => 0,
 ) => {
   const held = new HeldAnswers<Outgoing>({ later, elapsedMillis: () => performance.now() });
   const room = new MailboxRoom();
@@ -72,7 +75,7 @@ const receiver = async (
     },
     unread: () => undefined,
     hold: (from, exchange) => held.hold(from, exchange),
-    backlog: () => 0,
+    backlog,
     room,
   });
   const answered = (status: number): void => void statuses.push(status);
@@ -226,6 +229,25 @@ describe("a session on a stream", () => {
   });
 });
 
+describe("a session with a peer that takes nothing in now", () => {
+  it("outlives what is refused meanwhile", async () => {
+    const { opener, accepter } = members();
+    let [waiting, streams] = [0, 0];
+    const counted = (): Session<Uint8Array> => ((streams += 1), accepter());
+    const to = await receiver(undefined, counted, () => waiting);
+    const { link, dropped, send } = linkTo(to.port, opener);
+    send("first");
+    await vi.waitFor(() => expect(link.isInSession).toBe(true));
+    waiting = 4096;
+    for (const text of ["2", "3"]) send(text);
+    await vi.waitFor(() => expect(dropped).toEqual(["refused", "refused"]));
+    waiting = 0;
+    send("last");
+    await vi.waitFor(() => expect(to.taken).toEqual(["first", "last"]));
+    expect([link.isInSession, streams, to.bodyBytes()]).toEqual([true, 1, 0]);
+  });
+});
+
 /** What a stranger gets that turns a connection into a stream and sends these bytes. */
 const stranger = async (port: number, headers: string, bytes: Uint8Array) => {
   const socket: Socket = connect(port, "127.0.0.1");
@@ -260,6 +282,30 @@ describe("a stranger's stream", () => {
       expect(text).toMatch(/\r\n\r\n$/u);
     }
     expect([taken, statuses, bodyBytes()]).toEqual([[], Array.from(bad, () => 400), 0]);
+  });
+
+  it("begins few sessions that nobody proves, and members have theirs", async () => {
+    const { opener, accepter } = members();
+    let welcomes = 0;
+    const to = await receiver(undefined, () => {
+      const session = accepter();
+      const welcome = session.welcome.bind(session);
+      session.welcome = (hello) => ((welcomes += 1), welcome(hello));
+      return session;
+    });
+    const hello = opener().hello(2);
+    if (hello === undefined) throw new Error("a member says hello");
+    const body = encode(helloCodec, hello);
+    const one = Buffer.concat([frameHeader({ kind: 5, exchange: 0, length: body.length }), body]);
+    const bad = frame({ kind: 2, exchange: 1, length: 0 });
+    await stranger(to.port, good, Buffer.concat([...Array.from({ length: 500 }, () => one), bad]));
+    expect(welcomes).toBeGreaterThanOrEqual(MOST_GREETED);
+    expect(welcomes).toBeLessThan(2 * MOST_GREETED);
+    const { link, send } = linkTo(to.port, opener);
+    await vi.waitFor(() => {
+      send("message");
+      expect(link.isInSession).toBe(true);
+    }, 3_000);
   });
 
   it("is no stream under another path, protocol or method", async () => {

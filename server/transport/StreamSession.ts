@@ -44,6 +44,11 @@ export class StreamSession {
     return Either.isRight(proof) && this.#session.accept(proof.right) ? undefined : "a proof does not hold";
   }
 
+  /** Says that there is to be no session now. */
+  decline(): void {
+    this.#frames.write({ kind: kinds.declined, exchange: NO_EXCHANGE, length: 0 });
+  }
+
   /** Writes an envelope that the session vouches for. */
   write(kind: number, exchange: number, envelope: Uint8Array): void {
     const { mac } = this.#session.seal(exchange, envelope);
@@ -62,7 +67,7 @@ export class StreamSession {
     const hello = decode(helloCodec, body, SESSION_VERSION);
     // A later version is no fault: this one only does not speak it.
     const welcome = Either.isRight(hello) ? this.#session.welcome(hello.right) : undefined;
-    if (welcome === undefined) this.#frames.write({ kind: kinds.declined, exchange: NO_EXCHANGE, length: 0 });
+    if (welcome === undefined) this.decline();
     else this.#say(kinds.welcome, welcomeCodec, welcome);
     return undefined;
   }
