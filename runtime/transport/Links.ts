@@ -15,11 +15,7 @@ export class Links<M, L extends LinkTo<M> = LinkTo<M>> {
   readonly #mayAnswer: (message: M) => boolean;
 
   /** @param mayAnswer whether a message may go as an answer; the others always go on their link */
-  constructor(
-    held: HeldAnswers<M>,
-    links: ReadonlyMap<PeerId, L>,
-    mayAnswer: (message: M) => boolean = () => true,
-  ) {
+  constructor(held: HeldAnswers<M>, links: ReadonlyMap<PeerId, L>, mayAnswer: (message: M) => boolean = () => true) {
     this.#held = held;
     this.#links = links;
     this.#mayAnswer = mayAnswer;

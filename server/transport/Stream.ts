@@ -224,7 +224,9 @@ class OpenStream {
     if (kind !== kinds.welcome && kind !== kinds.declined)
       return this.#opener.faultOf(header, maxEnvelopeBytes + MAC_BYTES);
     const isAwaited = this.#greetsAt === undefined && exchange === NO_EXCHANGE;
-    return isAwaited && length <= (kind === kinds.welcome ? SHAKE_BYTES : 0) ? undefined : "no such word of a handshake";
+    return isAwaited && length <= (kind === kinds.welcome ? SHAKE_BYTES : 0)
+      ? undefined
+      : "no such word of a handshake";
   }
 
   /** What came back for a greeting. */
