@@ -19,6 +19,7 @@ import { operatorBugs } from "./OperatorBugs.ts";
 import { policyBugs } from "./PolicyBugs.ts";
 import { readinessBugs } from "./ReadinessBugs.ts";
 import { registryBugs } from "./RegistryBugs.ts";
+import { repetitionBugs } from "./RepetitionBugs.ts";
 import { restoreBugs } from "./RestoreBugs.ts";
 import { sessionBugs } from "./SessionBugs.ts";
 import { settlementBugs } from "./SettlementBugs.ts";
@@ -51,6 +52,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...linkBugs,
   ...sessionBugs,
   ...wireBugs,
+  ...repetitionBugs,
 ];
 
 const STEPS = 1_200;

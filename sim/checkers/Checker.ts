@@ -84,8 +84,8 @@ export interface Checker {
    */
   readonly written?: RowHooks;
   readonly flushed?: (peer: Watched, writes: ReadonlyArray<Write>) => void;
-  /** A message leaves a peer. */
-  readonly sent?: (peer: Watched, message: Message) => void;
+  /** A message leaves a peer for another, `at` microseconds. */
+  readonly sent?: (peer: Watched, message: Message, to: PeerId, at: number) => void;
   /** The link to a peer takes a message, puts it on its way (again), or is told that it got there or not. */
   readonly linked?: (peer: Watched, to: PeerId, what: LinkAct, letter: Letter, isAgain: boolean) => void;
   /** A link drops a message for want of room; at most so many are to wait in each lane. */
@@ -105,7 +105,7 @@ export interface Checker {
   /** A message that this peer had handled came again, and led to so many transactions. */
   readonly redelivered?: (peer: Watched, message: Message, transactions: number) => void;
   /** A message is about to be handled by a peer. */
-  readonly delivered?: (peer: Watched, message: Message) => void;
+  readonly delivered?: (peer: Watched, message: Message, from: PeerId) => void;
   /** An idle peer has handled a message: its state before, and what it did. */
   readonly handled?: (peer: Watched, from: PeerId, message: Message, before: PeerState, done: Done) => void;
   /** An operator does something to a peer, or has been answered. */

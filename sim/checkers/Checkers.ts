@@ -41,6 +41,8 @@ import { S44 } from "./S44.ts";
 import { S48 } from "./S48.ts";
 import { S49 } from "./S49.ts";
 import { S50 } from "./S50.ts";
+import { S51 } from "./S51.ts";
+import { S52 } from "./S52.ts";
 import type { TableName, Write } from "../../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
@@ -88,6 +90,8 @@ const makers: ReadonlyArray<
   ["S48", S48],
   ["S49", S49],
   ["S50", S50],
+  ["S51", S51],
+  ["S52", S52],
   ["L8", L8],
   ["L10", L10],
 ];

@@ -26,7 +26,7 @@ const sending =
       if (hasRow || slot === 1)
         ghost.flushed(watched(cluster, slot), [{ op: "insert", table: "preparations", key: id, row: prepared }]);
     }
-    S2(ghost).sent?.(watched(cluster, 1), message);
+    S2(ghost).sent?.(watched(cluster, 1), message, 2, 0);
   };
 
 type Statement = typeof own;

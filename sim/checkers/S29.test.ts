@@ -87,7 +87,7 @@ const forward = {
 
 const sending = (change: object) => (): void => {
   const message = { _tag: "Forward", forward: { ...forward, ...change } } as unknown as Message;
-  S29(secrets).sent?.(watched(cluster, 1), message);
+  S29(secrets).sent?.(watched(cluster, 1), message, 2, 0);
 };
 
 it("takes a token, and an invitation, where a request has it, and nowhere else in a message", () => {

@@ -71,7 +71,7 @@ export class Handovers {
     const tokens = tokensIn(handled, this.#ports.composition);
     const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => tokenKeys.judge(peer, token, true));
     const event = delivery(tampering.sender?.(peer, from, message) ?? from, handled, actors, versions);
-    for (const hook of this.#delivered) hook(peer, message);
+    for (const hook of this.#delivered) hook(peer, message, from);
     if (message._tag === "Ready") this.attendance.answered(peer, from, message);
     const { process, transactions, said } = peer;
     const hindrances = isTwice ? peer.hindrances : 0;

@@ -312,7 +312,7 @@ export class World {
     const { state } = peer;
     if (state === undefined) return;
     const message = this.#tampering.said?.(peer, meant) ?? meant;
-    for (const hook of this.#sent) hook(peer, message);
+    for (const hook of this.#sent) hook(peer, message, to, this.scheduler.now);
     if (message._tag === "Outcome") this.service.tells(message);
     this.mail.send(peer, state, to, message);
     for (const nemesis of this.nemeses) nemesis.sent?.(this, peer, to, message);

@@ -1,0 +1,196 @@
+/**
+ * S51: what a member is asked for a caller it is asked again after half a second, not before, until it has said
+ * something. No message is empty, or has more in it than is let through.
+ */
+import { modeOf } from "../../core/protocol/Mode.ts";
+import type { Message } from "../../core/Message.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
+
+/** Nearly the interval of whatever is asked for a caller, in microseconds. */
+const ASKED_MICROS = 490_000;
+/** Twice that interval, and some flushes. */
+const LATEST_MICROS = 1_300_000;
+
+const OF_SERVICE = { proposalsPerMessage: 64, heldStatements: 4_096 };
+
+/** What a message asks of one member, each by a name. */
+const wordsIn = (message: Message): ReadonlyArray<string> => {
+  switch (message._tag) {
+    case "Forward":
+      return [`request ${message.forward.requestId}`];
+    case "StoredQuery":
+      return [`its question about ${message.ref} for request ${message.requestId}`];
+    case "Session.Mirror":
+      return message.items.map(({ session }) => `session ${session.registrationId}`);
+    default:
+      return [];
+  }
+};
+
+/** The requests of this peer's own callers that a message asks a member about. */
+const requestsIn = (message: Message, slot: number): ReadonlyArray<string> => {
+  if (message._tag === "Forward") return [message.forward.requestId];
+  if (message._tag === "StoredQuery") return [message.requestId];
+  if (message._tag !== "Session.Mirror") return [];
+  return message.items.flatMap(({ evidence }) => (evidence.entryPeer === slot ? [evidence.requestId] : []));
+};
+
+/** How many things of a bounded kind are in a message; undefined where it has none. */
+const sizeOf = (message: Message): number | undefined => {
+  switch (message._tag) {
+    case "Prepare":
+    case "SettleQuery":
+    case "AbortRequest":
+    case "Session.Mirror":
+      return message.items.length;
+    case "Votes":
+    case "CommitAcks":
+      return message.statements.length;
+    case "Session.Votes":
+      return message.acks.length + message.refusals.length;
+    default:
+      return undefined;
+  }
+};
+
+/** Messages whose size is counted in proposals or sessions. */
+const counted: ReadonlySet<string> = new Set(["Prepare", "SettleQuery", "AbortRequest", "Session.Mirror"]);
+
+/** Whether a member was asked for something that a caller waits for, and has said anything since. */
+interface Question {
+  last: number;
+  isAnswered: boolean;
+}
+
+/** What one process has said. */
+interface Said {
+  /** By member: when each word was said last, by itself. */
+  readonly words: Map<PeerId, Map<string, number>>;
+  /** By request of a caller of this peer, and by member. */
+  readonly questions: Map<string, Map<PeerId, Question>>;
+  /** Requests about which members were asked what they store. */
+  readonly looked: Set<string>;
+}
+
+const begun = (): Said => ({ words: new Map(), questions: new Map(), looked: new Set() });
+
+export const S51 = (ghost: Ghost): Checker => {
+  const most = { ...OF_SERVICE, ...ghost.capacities };
+  const all: Array<Said> = [];
+  const saidBy = (slot: number): Said => {
+    let said = all[slot];
+    if (said === undefined) {
+      said = begun();
+      all[slot] = said;
+    }
+    return said;
+  };
+
+  const assertSize = (slot: number, message: Message): void => {
+    const size = sizeOf(message);
+    if (size === 0)
+      throw new Violation("S51", `peer ${slot} sent a ${message._tag}`, "there is nothing in it: it need not be sent");
+    const held = message._tag === "SettleAnswer" ? message.items.reduce((sum, each) => sum + each.held.length, 0) : 0;
+    if (counted.has(message._tag) && (size ?? 0) > most.proposalsPerMessage)
+      throw new Violation(
+        "S51",
+        `peer ${slot} sent a ${message._tag} about ${size}`,
+        `a message is about ${most.proposalsPerMessage} at most`,
+      );
+    if (held > most.heldStatements)
+      throw new Violation(
+        "S51",
+        `peer ${slot} sent a ${message._tag} with ${held} statements`,
+        `a message has ${most.heldStatements} at most`,
+      );
+  };
+
+  const assertDue = ({ words }: Said, slot: number, message: Message, to: PeerId, at: number): void => {
+    const names = wordsIn(message);
+    if (names.length === 0) return;
+    let told = words.get(to);
+    if (told === undefined) {
+      told = new Map();
+      words.set(to, told);
+    }
+    for (const name of names) {
+      const before = told.get(name);
+      if (before !== undefined && at - before < ASKED_MICROS)
+        throw new Violation(
+          "S51",
+          `peer ${slot} sent peer ${to} ${name} at ${before} µs`,
+          `it sent it again in a ${message._tag} at ${at} µs, after ${Math.floor((at - before) / 1_000)} ms`,
+        );
+      told.set(name, at);
+    }
+  };
+
+  const noteQuestions = ({ questions }: Said, slot: number, message: Message, to: PeerId, at: number): void => {
+    for (const requestId of requestsIn(message, slot)) {
+      const members = questions.get(requestId) ?? new Map<PeerId, Question>();
+      const question = members.get(to);
+      if (question === undefined) members.set(to, { last: at, isAnswered: false });
+      else question.last = at;
+      questions.set(requestId, members);
+    }
+  };
+
+  const noteAnswer = ({ questions }: Said, message: Message, from: PeerId): void => {
+    if (message._tag === "Session.Votes") for (const members of questions.values()) settle(members.get(from));
+    if (message._tag === "Forwarded" || message._tag === "Outcome" || message._tag === "StoredAnswer")
+      settle(questions.get(message.requestId)?.get(from));
+  };
+  const settle = (question: Question | undefined): void => {
+    if (question !== undefined) question.isAnswered = true;
+  };
+
+  const assertAsked = (slot: number, requestId: string, members: Map<PeerId, Question>, repliedAt: number): void => {
+    for (const [member, { last, isAnswered }] of members)
+      if (!isAnswered && repliedAt - last > LATEST_MICROS)
+        throw new Violation(
+          "S51",
+          `peer ${slot} asked peer ${member} about request ${requestId} at ${last} µs and heard nothing`,
+          `it had run without a pause and not asked again when it answered its caller at ${repliedAt} µs`,
+        );
+  };
+
+  const forget = ({ slot }: Watched): void => void (all[slot] = begun());
+
+  return {
+    id: "S51",
+    booted: forget,
+    stopped: forget,
+    stepped: ({ slot, state }) => {
+      if (state !== undefined && modeOf(state) !== "active") all[slot]?.questions.clear();
+    },
+    delivered: ({ slot }, message, from) => {
+      const said = all[slot];
+      if (said !== undefined) noteAnswer(said, message, from);
+    },
+    sent: ({ slot, honest }, message, to, at) => {
+      if (!honest) return;
+      const said = saidBy(slot);
+      assertSize(slot, message);
+      if (message._tag === "Forward" && said.looked.has(message.forward.requestId))
+        throw new Violation(
+          "S51",
+          `peer ${slot} asks the members what they store for request ${message.forward.requestId}`,
+          `it forwarded the request again at ${at} µs`,
+        );
+      assertDue(said, slot, message, to, at);
+      noteQuestions(said, slot, message, to, at);
+      if (message._tag === "StoredQuery") said.looked.add(message.requestId);
+    },
+    replied: ({ slot, honest }, { requestId, undisturbedSince, repliedAt }) => {
+      const said = all[slot];
+      const members = said?.questions.get(requestId);
+      if (said === undefined || members === undefined) return;
+      if (honest && undisturbedSince !== undefined) assertAsked(slot, requestId, members, repliedAt);
+      said.questions.delete(requestId);
+      said.looked.delete(requestId);
+    },
+  };
+};
