@@ -2,8 +2,8 @@
  * S51: what a member is asked for a caller it is asked again after half a second, not before, until it has said
  * something. No message is empty, or has more in it than is let through.
  */
-import { modeOf } from "../../core/protocol/Mode.ts";
 import type { Message } from "../../core/Message.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
@@ -74,6 +74,10 @@ interface Said {
   /** Requests about which members were asked what they store. */
   readonly looked: Set<string>;
 }
+
+/** Whether a peer is fit to ask anything. */
+const mayAsk = ({ fitness: { unsealed, quarantine, integrityFault } }: PeerState): boolean =>
+  unsealed && quarantine === undefined && integrityFault === undefined;
 
 const begun = (): Said => ({ words: new Map(), questions: new Map(), looked: new Set() });
 
@@ -164,7 +168,7 @@ export const S51 = (ghost: Ghost): Checker => {
     booted: forget,
     stopped: forget,
     stepped: ({ slot, state }) => {
-      if (state !== undefined && modeOf(state) !== "active") all[slot]?.questions.clear();
+      if (state !== undefined && !mayAsk(state)) all[slot]?.questions.clear();
     },
     delivered: ({ slot }, message, from) => {
       const said = all[slot];
