@@ -18,16 +18,11 @@ const OF_SERVICE = { proposalsPerMessage: 64, heldStatements: 4_096 };
 
 /** What a message asks of one member, each by a name. */
 const wordsIn = (message: Message): ReadonlyArray<string> => {
-  switch (message._tag) {
-    case "Forward":
-      return [`request ${message.forward.requestId}`];
-    case "StoredQuery":
-      return [`its question about ${message.ref} for request ${message.requestId}`];
-    case "Session.Mirror":
-      return message.items.map(({ session }) => `session ${session.registrationId}`);
-    default:
-      return [];
-  }
+  if (message._tag === "Forward") return [`request ${message.forward.requestId}`];
+  if (message._tag === "StoredQuery") return [`its question about ${message.ref} for request ${message.requestId}`];
+  return message._tag === "Session.Mirror"
+    ? message.items.map(({ session }) => `session ${session.registrationId}`)
+    : [];
 };
 
 /** The requests of this peer's own callers that a message asks a member about. */
@@ -40,20 +35,14 @@ const requestsIn = (message: Message, slot: number): ReadonlyArray<string> => {
 
 /** How many things of a bounded kind are in a message; undefined where it has none. */
 const sizeOf = (message: Message): number | undefined => {
-  switch (message._tag) {
-    case "Prepare":
-    case "SettleQuery":
-    case "AbortRequest":
-    case "Session.Mirror":
-      return message.items.length;
-    case "Votes":
-    case "CommitAcks":
-      return message.statements.length;
-    case "Session.Votes":
-      return message.acks.length + message.refusals.length;
-    default:
-      return undefined;
-  }
+  if (message._tag === "Votes" || message._tag === "CommitAcks") return message.statements.length;
+  if (message._tag === "Session.Votes") return message.acks.length + message.refusals.length;
+  const isOfItems =
+    message._tag === "Prepare" ||
+    message._tag === "SettleQuery" ||
+    message._tag === "AbortRequest" ||
+    message._tag === "Session.Mirror";
+  return isOfItems ? message.items.length : undefined;
 };
 
 /** Messages whose size is counted in proposals or sessions. */
