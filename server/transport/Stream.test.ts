@@ -158,6 +158,20 @@ describe("a stream to another peer", () => {
     expect(dropped).toEqual([]);
   });
 
+  it("that was asked for with certificates that have gone carries what waited for it, and ends", async () => {
+    let streams = 0;
+    const { port, guard, taken } = await receiver(undefined, () => ((streams += 1), noSession("accepter")));
+    const { link, dropped, send } = linkTo(port);
+    send("1");
+    link.renew({ ...tls });
+    send("2");
+    await vi.waitFor(() => expect(taken).toEqual(["1", "2"]));
+    await vi.waitFor(() => expect(guard.open).toBe(0));
+    send("3");
+    await vi.waitFor(() => expect(taken).toEqual(["1", "2", "3"]));
+    expect([streams, dropped]).toEqual([2, []]);
+  });
+
   it("leaves large messages, which need a warrant, to requests", async () => {
     const { port, statuses } = await receiver();
     const { dropped, send } = linkTo(port);

@@ -74,6 +74,10 @@ export class Stream {
   renew(tls: PeerClientTls): void {
     this.#tls = tls;
     this.#refusedUntil = Number.NEGATIVE_INFINITY;
+    this.#retire();
+  }
+
+  #retire(): void {
     const before = this.#open;
     this.#open = undefined;
     if (before === undefined) return;
@@ -90,9 +94,10 @@ export class Stream {
 
   #ask(waiting: Array<Exchange<Outgoing>>): Opening {
     const { to, timeoutMillis, otherwise } = this.#options;
+    const tls = this.#tls;
     const request = (to.isSecure ? httpsRequest : httpRequest)({
       ...to.at,
-      ...(to.isSecure ? this.#tls : {}),
+      ...(to.isSecure ? tls : {}),
       method: "GET",
       path: STREAM_PATH,
       timeout: timeoutMillis,
@@ -111,6 +116,8 @@ export class Stream {
       if (this.#isClosed) return void socket.destroy();
       this.#open = this.#opened(socket, head);
       for (const exchange of waiting.splice(0)) this.#open.transmit(exchange);
+      // Others have come while it was asked for.
+      if (tls !== this.#tls) this.#retire();
     });
     request.on("response", (response) => {
       response.on("error", () => undefined);
