@@ -64,7 +64,7 @@ const receiver = async (
       members.push(member);
       last = Buffer.from(bytes).toString();
       const message = answerTo(last) === undefined ? silent : asking;
-      return last === "wrong" ? "wrong" : { from: 2, versions: undefined, message };
+      return last === "wrong" || last === "" ? "wrong" : { from: 2, versions: undefined, message };
     },
     judge: () => expect.fail("no message has a token"),
     deliver: (_opened, _actors, consumed) => {
@@ -180,6 +180,16 @@ describe("a stream to another peer", () => {
     send("l".repeat(STRANGER_BYTES + 1));
     await vi.waitFor(() => expect([statuses, dropped]).toEqual([[204, 413], ["refused"]]));
   });
+});
+
+it("goes on after a message that only its signature makes too large for it", async () => {
+  const { port, taken } = await receiver();
+  const { link, dropped, ways, send } = linkTo(port);
+  send("1");
+  link.send({ ...outgoing("large"), signed: () => Buffer.alloc(STRANGER_BYTES + 1) });
+  send("2");
+  await vi.waitFor(() => expect([taken.at(-1), dropped]).toEqual(["2", ["refused"]]));
+  expect(new Set(ways)).toEqual(new Set([undefined]));
 });
 
 /** The ends of both members' sessions; each may be sealed. */

@@ -8,6 +8,7 @@ import { request as httpsRequest } from "node:https";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { PeerId } from "../../core/protocol/Topology.ts";
+import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import { type FrameHeader, kinds, MAC_BYTES, NO_EXCHANGE, SHAKE_BYTES } from "../../runtime/transport/Frames.ts";
 import type { Exchange } from "../../runtime/transport/Link.ts";
 import type { Parcel } from "../../runtime/transport/MailboxRoom.ts";
@@ -220,7 +221,8 @@ class OpenStream {
   #write(exchange: number, message: Outgoing): void {
     if (this.isInSession) return this.#session.write(kinds.sealed, exchange, message.packet);
     const packet = signedEnvelope(message);
-    if (packet !== undefined)
+    // With its signature it may be too large for a stream, which would end all that is under way.
+    if (packet !== undefined && packet.length <= STRANGER_BYTES)
       return this.#frames.write({ kind: kinds.message, exchange, length: packet.length }, packet);
     // The numbers of exchanges have no gaps.
     return this.#frames.write({ kind: kinds.message, exchange, length: 0 });
