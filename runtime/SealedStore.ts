@@ -25,7 +25,7 @@ const SCAN_PAGE = 64;
 /** Elements of recently written rows: most rows that change were written a moment ago. */
 const REMEMBERED = 8192;
 
-/** The progress of a verification: rows verified, of how many by the signed head. */
+/** The progress of a verification: rows verified, of how many by the signed head and with the seals seen so far. */
 export interface Verified {
   readonly rows: number;
   readonly of: number;
@@ -270,10 +270,12 @@ export class SealedStore implements PeerStore, KeyView {
       const newest = head.hasSeal ? numberKey(head.transactions) : undefined;
       let sum = 0n;
       let rows = 0;
+      let seals = 0;
       let areSealed = true;
       yield { rows, of: head.rows };
       for (const table of this.#tables)
         for (const page of pagesOf(this.#bytes, table)) {
+          if (table === "seals") seals += page.length;
           for (const { key, value } of page) {
             // What proves the head was verified with it.
             if (table === "seals" && key === newest) {
@@ -292,7 +294,7 @@ export class SealedStore implements PeerStore, KeyView {
             // The sum does not tell whether a row carried a proof of its own.
             if (sealedIn !== undefined && !uses.add(sealedIn, 1)) areSealed = false;
           }
-          yield { rows, of: head.rows };
+          yield { rows: rows + seals, of: head.rows + seals };
         }
       if (!areSealed || rows !== head.rows || sum % MODULUS !== head.sum)
         return yield* this.#faultPages(rows, head.rows);
@@ -307,10 +309,12 @@ export class SealedStore implements PeerStore, KeyView {
 
   /** Where rows that do not add up to the head differ from what was written, told as exactly as can be. */
   *#faultPages(rows: number, of: number): Generator<Verified, string> {
+    let opened = 0;
     for (const table of this.#tables)
       for (const page of pagesOf(this.#bytes, table)) {
         for (const { key, value } of page) this.#rows.open(table, key, value);
-        yield { rows, of };
+        opened += page.length;
+        yield { rows: opened, of: Math.max(opened, of) };
       }
     return rows === of
       ? "the rows do not add up to the signed head"
