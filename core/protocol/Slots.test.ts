@@ -3,7 +3,7 @@ import { prepared } from "../../properties/cluster/Prepared.ts";
 import { register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { RowView } from "./Tables.ts";
-import { highProofOf, noteSlot } from "./Slots.ts";
+import { continueSlots, highProofOf, noteSlot } from "./Slots.ts";
 import { signerOf } from "./Statement.ts";
 
 // Alice is prepared in the second slot, and bob registered in the first.
@@ -21,6 +21,16 @@ it("keeps the highest slot, with what showed it first", () => {
   for (const seq of [4, 5]) noteSlot(step, seq, own);
   expect(step.state.undecided).toMatchObject({ highSeq: 5 });
   expect(step.state.undecided.highProof).toBe(writerReceipt);
+});
+
+it("takes what shows the highest slot also where that was only known", () => {
+  const step = openStep(cluster, 3);
+  continueSlots(step, 1, 6);
+  expect(step.state.undecided.highProof).toBeUndefined();
+  noteSlot(step, 5, preparation.own);
+  expect(step.state.undecided.highProof).toBeUndefined();
+  noteSlot(step, 6, preparation.writerReceipt);
+  expect(step.state.undecided).toMatchObject({ highSeq: 6, highProof: preparation.writerReceipt });
 });
 
 describe("the highest slot is shown", () => {

@@ -35,9 +35,10 @@ export const highProofOf = (
   );
 };
 
-/** The receipt at hand proves that the writer has used this slot. */
+/** The receipt at hand proves that the writer has used this slot: also where so much was known, and not proven. */
 export const noteSlot = (step: Step, seq: number, writerReceipt: SignedStatement): void => {
-  if (seq <= step.state.undecided.highSeq) return;
+  const { highSeq, highProof } = step.state.undecided;
+  if (seq < highSeq || (seq === highSeq && highProof !== undefined)) return;
   const undecided = step.draft("undecided");
   undecided.highSeq = seq;
   undecided.highProof = writerReceipt;

@@ -69,8 +69,6 @@ export const traitorSchedules = {
   },
   // It helps members that take the registry over, slot by slot: who has lost nothing is not faulty.
   "loose-tongue-helps": {
-    // All members answer within two seconds, or it begins anew: not where a member that says too much takes all room.
-    isRoomy: true,
     marks: { "a field of a SnapshotOffer was a lie": 4, "a restored peer is a member again": 4 },
     sizes: CLUSTER,
     plan: (choices) => ({
