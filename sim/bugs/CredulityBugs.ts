@@ -100,8 +100,8 @@ export const credulityBugs: ReadonlyArray<PlantedBug> = [
     name: "anybody-signs",
     changes: "a statement counts as its signer's whichever member has signed it",
     finds: "S2",
-    orFinds: ["S3", "S4", "S21", "S31", "L1", "L5"],
-    schedule: "loose-tongue",
+    orFinds: ["S3", "S4", "S14", "S21", "S31", "L1", "L5"],
+    schedule: "falsifying-writer",
     tampering: anybodySigns,
   },
   {

@@ -53,7 +53,7 @@ export const identityBugs: ReadonlyArray<PlantedBug> = [
     name: "identity-as-submitted",
     changes: "a key is another one in each encoding that it is submitted in",
     finds: "S30",
-    orFinds: ["S7"],
+    orFinds: ["S7", "S49"],
     schedule: "swarm",
     tampering: withCryptography(asSubmitted),
   },

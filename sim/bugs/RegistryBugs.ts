@@ -81,6 +81,7 @@ export const registryBugs: ReadonlyArray<PlantedBug> = [
     name: "format-is-identity",
     changes: "a key in another format is taken for another key",
     finds: "S30",
+    orFinds: ["S49"],
     schedule: "format-switch-same-key",
     tampering: () => ({
       cryptography: (honest) => ({
