@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Either } from "effect";
 import { versionOf } from "../../core/codec/CborReader.ts";
 import { NEWEST } from "../../core/codec/Versioned.ts";
+import { VERSIONS } from "../../core/protocol/Versions.ts";
 import { FAR, farProgram, NEXT, nextProgram } from "./LaterProgram.ts";
 import { Load } from "./Load.ts";
 import { Machines } from "./Machines.ts";
@@ -94,7 +95,7 @@ export const rollingRestart = async (present: Installed, folder: string, say: Sa
   assertSameRoots(await machines.ends(NEWEST), say);
 };
 
-const PRESENT_VERSIONS = `${NEWEST} to ${NEWEST}`;
+const PRESENT_VERSIONS = `${VERSIONS.lowest} to ${VERSIONS.highest}`;
 const NEXT_VERSIONS = `${NEWEST} to ${NEXT}`;
 
 /** What a peer says that every peer speaks, by peer. */
