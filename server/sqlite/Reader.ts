@@ -30,22 +30,20 @@ export const openReader = (file: string): Effect.Effect<Reader, StoreOpenError, 
         (open) => Effect.sync(() => open.close()),
       ),
     );
+    // Each is kept until the end: under Node 24 the process aborts when one is collected as garbage.
     const prepared = new Map<string, Statement>();
+    const prepare = (sql: string): Statement => {
+      const statement = prepared.get(sql) ?? database.prepare(sql);
+      prepared.set(sql, statement);
+      return statement;
+    };
     const connection: Reader["connection"] = {
       executeValues: (sql) =>
         Effect.try({
-          try: () => valuesOf(database.prepare(sql)),
+          try: () => valuesOf(prepare(sql)),
           catch: (cause) => new SqlError({ cause, message: "a statement failed" }),
         }),
     };
     yield* settle(file, connection, "read");
-    const ask: Reader["ask"] = (sql, parameters) => {
-      let statement = prepared.get(sql);
-      if (statement === undefined) {
-        statement = database.prepare(sql);
-        prepared.set(sql, statement);
-      }
-      return statement.all(...parameters);
-    };
-    return { ask, connection };
+    return { ask: (sql, parameters) => (prepared.get(sql) ?? prepare(sql)).all(...parameters), connection };
   });
