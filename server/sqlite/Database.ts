@@ -4,6 +4,7 @@ import type { Connection } from "@effect/sql/SqlConnection";
 import type { SqlError } from "@effect/sql/SqlError";
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient";
 import * as Cause from "effect/Cause";
+import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import { StoreOpenError, storeOpenError } from "./StoreOpenError.ts";
@@ -52,7 +53,8 @@ export const openClient = (
       // Set below and read back, once it is known which program the database belongs to.
       disableWAL: true,
       prepareCacheSize: preparedStatements,
-      prepareCacheTTL: "1 day",
+      // Under Node 24 the process aborts when a statement is collected as garbage.
+      prepareCacheTTL: Duration.infinity,
     }).pipe(Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make)),
   );
 
