@@ -7,6 +7,7 @@ import * as Cause from "effect/Cause";
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
+import "./KeptStatements.ts";
 import { StoreOpenError, storeOpenError } from "./StoreOpenError.ts";
 
 type Value = string | number;
@@ -53,7 +54,7 @@ export const openClient = (
       // Set below and read back, once it is known which program the database belongs to.
       disableWAL: true,
       prepareCacheSize: preparedStatements,
-      // Under Node 24 the process aborts when a statement is collected as garbage.
+      // Each is kept by KeptStatements.ts in any case.
       prepareCacheTTL: Duration.infinity,
     }).pipe(Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make)),
   );

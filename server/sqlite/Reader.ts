@@ -30,7 +30,6 @@ export const openReader = (file: string): Effect.Effect<Reader, StoreOpenError, 
         (open) => Effect.sync(() => open.close()),
       ),
     );
-    // Each is kept until the end: under Node 24 the process aborts when one is collected as garbage.
     const prepared = new Map<string, Statement>();
     const prepare = (sql: string): Statement => {
       const statement = prepared.get(sql) ?? database.prepare(sql);
