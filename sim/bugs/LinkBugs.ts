@@ -96,6 +96,13 @@ export const linkBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({ link: (ports, limits) => new NoFreedom(ports, limits) }),
   },
   {
+    name: "one-too-many-under-way",
+    changes: "a link has one message more under way than it may",
+    finds: "S48",
+    schedule: "swarm",
+    tampering: () => ({ link: (ports, limits) => new Link(ports, { ...limits, connections: limits.connections + 1 }) }),
+  },
+  {
     name: "sent-until-it-arrives",
     changes: "a link sends what did not get through again, behind what has waited meanwhile",
     finds: "S48",

@@ -9,6 +9,7 @@ import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { RowView, TableName, Write, WriteTo } from "../../core/Tables.ts";
+import type { DropReason, ExchangeEnd, LinkLimits } from "../../runtime/transport/Link.ts";
 import type { Letter } from "../network/Letter.ts";
 import type { Subject } from "../models/Subject.ts";
 import type { PageAsked, PageOutcome } from "../oracle/ListRequests.ts";
@@ -57,6 +58,13 @@ export interface ReadSeen {
   readonly transactions: number;
 }
 
+/** What a link says once an exchange has ended. */
+export interface LinkSaid {
+  readonly isReachable: boolean | undefined;
+  /** Why the message did not get through; undefined where it did. */
+  readonly dropped: DropReason | undefined;
+}
+
 export type LinkAct = "sent" | "departs" | "over";
 
 /** By table: called for each row change of a transaction that has become durable. */
@@ -87,7 +95,16 @@ export interface Checker {
   /** A message leaves a peer for another, `at` microseconds. */
   readonly sent?: (peer: Watched, message: Message, to: PeerId, at: number) => void;
   /** The link to a peer takes a message, puts it on its way (again), or is told that it got there or not. */
-  readonly linked?: (peer: Watched, to: PeerId, what: LinkAct, letter: Letter, isAgain: boolean) => void;
+  readonly linked?: (
+    peer: Watched,
+    to: PeerId,
+    what: LinkAct,
+    letter: Letter,
+    isAgain: boolean,
+    limits: LinkLimits,
+  ) => void;
+  /** An exchange on the link to a peer has ended for good: what the link makes of it. */
+  readonly ended?: (peer: Watched, to: PeerId, how: ExchangeEnd, said: LinkSaid) => void;
   /** A link drops a message for want of room; at most so many are to wait in each lane. */
   readonly droppedUnsent?: (peer: Watched, letter: Letter, most: number) => void;
   /** A peer answers what `asker` has sent with a message; whether it is the first answer. */

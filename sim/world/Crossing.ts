@@ -29,6 +29,8 @@ interface Ports {
   readonly afterSilence: (run: () => void) => void;
   readonly answer: (crossing: Crossing, answer: Letter, isFirst: boolean) => void;
   readonly over: (crossing: Crossing) => void;
+  /** Its link knows how it ended. */
+  readonly told: (crossing: Crossing, how: ExchangeEnd) => void;
   /** An exchange was kept open, and ended with nothing, or with the process that kept it. */
   readonly heldInVain: (isProcessOver: boolean) => void;
 }
@@ -73,6 +75,7 @@ export class Crossing implements Incoming<Letter> {
     this.#isOver = true;
     this.#ports.over(this);
     this.exchange.end(how);
+    this.#ports.told(this, how);
   }
 
   end(answer: Letter | undefined): boolean {

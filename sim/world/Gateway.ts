@@ -37,7 +37,8 @@ export interface GatewayPorts {
 /** Whoever takes a message in finds out whom its tokens speak for: what it hears may be another message. */
 const LATER: Pick<Composition, "tokensIn"> = { tokensIn: () => [] };
 
-const limitsOf = (narrow: NarrowPlan | undefined) =>
+/** How much a process takes on at once. */
+export const limitsOf = (narrow: NarrowPlan | undefined) =>
   narrow === undefined
     ? { link: linkLimits, room: roomLimits, held: MOST_HELD, backlog: MOST_BACKLOG }
     : {
@@ -74,7 +75,13 @@ export class Gateway implements Asker {
         sent(peer, letter);
         link.send(letter);
       };
-      return { send, close: () => link.close(), isReachable: undefined };
+      return {
+        send,
+        close: () => link.close(),
+        get isReachable() {
+          return link.isReachable;
+        },
+      };
     };
     const held = tampering.held?.(time, limits.held) ?? new HeldAnswers<Letter>(time, limits.held);
     this.links = new Links(held, new Map([...peer.addresses.keys()].map((to) => [to, linkTo(to)])));

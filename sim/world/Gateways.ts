@@ -1,7 +1,7 @@
 /** The gateways of all processes that run, and the network between them. */
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Incoming } from "../../runtime/transport/Intake.ts";
-import type { DropReason, Exchange } from "../../runtime/transport/Link.ts";
+import type { DropReason, Exchange, LinkLimits } from "../../runtime/transport/Link.ts";
 import type { NarrowPlan } from "../base/Plan.ts";
 import type { Prng } from "../base/Prng.ts";
 import type { LinkAct } from "../checkers/Checker.ts";
@@ -10,7 +10,7 @@ import type { Cryptography } from "../crypto/Cryptography.ts";
 import type { Letter } from "../network/Letter.ts";
 import type { Network, Way } from "../network/Network.ts";
 import { Crossing } from "./Crossing.ts";
-import { Gateway, type GatewayPorts } from "./Gateway.ts";
+import { Gateway, type GatewayPorts, limitsOf } from "./Gateway.ts";
 import type { Ground } from "./Ground.ts";
 import type { Origin } from "./Observer.ts";
 import { processTime } from "./ProcessTime.ts";
@@ -51,6 +51,10 @@ export class Gateways {
   readonly #linkedHooks;
   readonly #droppedHooks;
   readonly #answering;
+  readonly #ended;
+  readonly #limits: LinkLimits;
+  /** What the link says became of the message whose exchange is ending. */
+  #gaveUp: DropReason | undefined;
   readonly #crossing: ConstructorParameters<typeof Crossing>[0];
   readonly #streams: Streams | undefined;
   readonly #nobody: Incoming<Letter>;
@@ -67,6 +71,8 @@ export class Gateways {
     this.#droppedHooks = ports.checkers.hooks("droppedUnsent");
     this.#linkedHooks = ports.checkers.hooks("linked");
     this.#answering = ports.checkers.hooks("answering");
+    this.#ended = ports.checkers.hooks("ended");
+    this.#limits = limitsOf(ports.narrow).link;
     const silence = (ports.narrow?.silenceMillis ?? SILENCE_MILLIS) * 1_000;
     const { scheduler, chronicle } = ground;
     this.#crossing = {
@@ -80,7 +86,15 @@ export class Gateways {
         this.#answer(crossing, answer);
       },
       over: ({ asker, exchange: { message, isAgain } }) => {
+        this.#gaveUp = undefined;
         if (asker.isOpen) this.#linked(asker.peer, message.to, "over", message, isAgain);
+      },
+      told: ({ asker, exchange }, how) => {
+        const { peer, isOpen } = asker;
+        if (!isOpen || (how === "stale" && !exchange.isAgain)) return;
+        const { to } = exchange.message;
+        const isReachable = this.#gateways[peer.slot]?.links.isReachable(to);
+        for (const hook of this.#ended) hook(peer, to, how, { isReachable, dropped: this.#gaveUp });
       },
       heldInVain: (isProcessOver) =>
         chronicle.marks.add(
@@ -123,7 +137,7 @@ export class Gateways {
   }
 
   #linked(peer: SimPeer, to: PeerId, what: LinkAct, letter: Letter, isAgain: boolean): void {
-    for (const hook of this.#linkedHooks) hook(peer, to, what, letter, isAgain);
+    for (const hook of this.#linkedHooks) hook(peer, to, what, letter, isAgain, this.#limits);
   }
 
   #dropped(peer: SimPeer, reason: DropReason, letter: Letter, most: number): void {
@@ -132,7 +146,10 @@ export class Gateways {
       const isRound = letter.lane === "round";
       marks.add(isRound ? "a full link dropped its oldest message" : "a full link dropped its newest bulk");
       for (const hook of this.#droppedHooks) hook(peer, letter, most);
-    } else if (reason === "refused") marks.add("a message was turned away");
+      return;
+    }
+    this.#gaveUp = reason;
+    if (reason === "refused") marks.add("a message was turned away");
     else if (reason === "no room") marks.add("an answer found no room");
   }
 
