@@ -93,6 +93,28 @@ describe("the end of a stream at which messages enter", () => {
     }
   });
 
+  it("waits for its oldest exchange as long as anything comes back, four times at most", () => {
+    const { stream, transmit, pass, silences } = opener();
+    for (let count = 0; count < 6; count++) transmit();
+    for (const exchange of [2, 3, 4, 5]) {
+      pass(80);
+      stream.ended(exchange, true);
+    }
+    pass(79);
+    stream.heard();
+    expect(silences(), "after 399").toBe(0);
+    pass(1);
+    expect(silences()).toBe(1);
+    const slow = opener();
+    for (let count = 0; count < 10; count++) slow.transmit();
+    for (let exchange = 1; exchange < 10; exchange++) {
+      slow.pass(35);
+      slow.stream.ended(exchange, true);
+    }
+    slow.pass(84);
+    expect([slow.silences(), slow.stream.underWay], "a slow line").toEqual([0, 1]);
+  });
+
   it("is given up when its oldest exchange did not end in time, and not before", () => {
     const { stream, transmit, pass, silences } = opener();
     transmit();

@@ -7,19 +7,21 @@ import type { Exchange } from "./Link.ts";
 import type { Sendable } from "./Outbox.ts";
 import type { Time } from "../Time.ts";
 
-/** An exchange that has not ended for so long is given up, and its stream with it. */
+/** A stream on which nothing came back for so long, though an exchange is under way, is given up. */
 export const SILENCE_MILLIS = 5_000;
+/** So it is, whatever else comes back, when an exchange has not ended for so many times that. */
+const SILENCES_OF_ONE = 4;
 
 interface UnderWay<M extends Sendable> {
   readonly exchange: Exchange<M>;
-  /** By the clock of {@link Time}. */
-  readonly until: number;
+  /** When it was sent, by the clock of {@link Time}. */
+  readonly at: number;
 }
 
 export interface OpenerPorts<M extends Sendable> {
   /** Puts a message into the stream under the number of its exchange. */
   readonly write: (exchange: number, message: M) => void;
-  /** An exchange did not end in time. */
+  /** Nothing came back in time. */
   readonly silent: () => void;
   readonly time: Time;
 }
@@ -31,6 +33,8 @@ export class StreamOpener<M extends Sendable> {
   readonly #underWay = new Map<number, UnderWay<M>>();
   #endWatch: (() => void) | undefined;
   #last = 0;
+  /** When anything came back last, by the clock of {@link Time}. */
+  #heardAt = Number.NEGATIVE_INFINITY;
   /** Whether anything has come back since the stream was without an exchange under way; so it has when it is fresh. */
   #isHeard = true;
 
@@ -47,8 +51,7 @@ export class StreamOpener<M extends Sendable> {
   transmit(exchange: Exchange<M>): void {
     if (this.#underWay.size === 0 && this.#last > 0) this.#isHeard = false;
     this.#last = nextExchange(this.#last);
-    const until = this.#ports.time.elapsedMillis() + this.#silenceMillis;
-    this.#underWay.set(this.#last, { exchange, until });
+    this.#underWay.set(this.#last, { exchange, at: this.#ports.time.elapsedMillis() });
     if (this.#endWatch === undefined) this.#watch(this.#silenceMillis);
     this.#ports.write(this.#last, exchange.message);
   }
@@ -61,9 +64,15 @@ export class StreamOpener<M extends Sendable> {
     return this.#underWay.has(exchange) ? undefined : `exchange ${exchange} is not under way`;
   }
 
+  /** A part of an answer has come back. */
+  heard(): void {
+    this.#isHeard = true;
+    this.#heardAt = this.#ports.time.elapsedMillis();
+  }
+
   /** The other end has taken a message, or refused it. */
   ended(exchange: number, isTaken: boolean): void {
-    this.#isHeard = true;
+    this.heard();
     const ended = this.#underWay.get(exchange);
     this.#underWay.delete(exchange);
     ended?.exchange.end(isTaken ? "taken" : "refused");
@@ -93,7 +102,9 @@ export class StreamOpener<M extends Sendable> {
     this.#endWatch = undefined;
     const [oldest] = this.#underWay.values();
     if (oldest === undefined) return;
-    const left = oldest.until - this.#ports.time.elapsedMillis();
+    const silence = this.#silenceMillis;
+    const until = Math.min(Math.max(oldest.at, this.#heardAt) + silence, oldest.at + SILENCES_OF_ONE * silence);
+    const left = until - this.#ports.time.elapsedMillis();
     if (left > 0) this.#watch(Math.ceil(left));
     else this.#ports.silent();
   }

@@ -54,9 +54,16 @@ describe("a connection that carries frames", () => {
     }
     vi.advanceTimersByTime(60_000);
     expect([told, bodies]).toEqual([[], [2, 2, 2]]);
-    socket.push(frameHeader(header));
+    socket.push(frameHeader(header).subarray(0, 5));
     await turn();
-    vi.advanceTimersByTime(10_000);
+    vi.advanceTimersByTime(9_999);
+    socket.push(frameHeader(header).subarray(5));
+    await turn();
+    // 20,000 bytes at 16 a millisecond.
+    vi.advanceTimersByTime(11_249);
+    await turn();
+    expect(told).toEqual([]);
+    vi.advanceTimersByTime(1);
     await turn();
     expect(told).toEqual(["slow sender", "closed"]);
   });
@@ -66,14 +73,14 @@ describe("a connection that carries frames", () => {
     for (let count = 0; count < 2; count++) {
       frames.write(header, new Uint8Array(header.length));
       await turn();
-      vi.advanceTimersByTime(999);
+      vi.advanceTimersByTime(2_249);
       for (const done of taken.splice(0)) done();
       await turn();
     }
     expect(told).toEqual([]);
     frames.write(header, new Uint8Array(header.length));
     await turn();
-    vi.advanceTimersByTime(1_000);
+    vi.advanceTimersByTime(2_251);
     await turn();
     expect(told).toEqual(["slow reader", "closed"]);
   });

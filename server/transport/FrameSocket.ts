@@ -5,8 +5,10 @@
 import type { Duplex } from "node:stream";
 import { type FrameHeader, frameHeader, FrameReader, type FrameSink } from "../../runtime/transport/Frames.ts";
 
-/** To the end of a frame that has begun. */
+/** To the end of a frame that has begun, and beyond it as long as the slowest line takes for its body. */
 const FRAME_MILLIS = 10_000;
+/** Bytes a millisecond that a line must carry. */
+const SLOWEST_LINE = 16;
 /** Bytes that wait to be written beyond which nothing more is read from whoever does not read. */
 const MOST_UNREAD_BYTES = 1024 * 1024;
 
@@ -17,7 +19,7 @@ export interface FrameSocketPorts extends FrameSink {
   readonly refused: (why: string) => void;
   /** It is cut off: the other side stopped in the middle of a frame, or does not read. */
   readonly cut: (why: "slow sender" | "slow reader") => void;
-  /** Until what is written must be read, in milliseconds. */
+  /** Until what is written must be read, in milliseconds, beyond what the slowest line takes for it. */
   readonly writeMillis: number;
 }
 
@@ -26,6 +28,8 @@ export class FrameSocket {
   readonly #ports: FrameSocketPorts;
   readonly #reader: FrameReader;
   #isCorked = false;
+  /** For the frame that has begun. */
+  #frameMillis = FRAME_MILLIS;
   #frameTimer: NodeJS.Timeout | undefined;
   #writeTimer: NodeJS.Timeout | undefined;
 
@@ -34,6 +38,11 @@ export class FrameSocket {
     this.#ports = ports;
     this.#reader = new FrameReader({
       ...ports,
+      begun: (header) => {
+        this.#endFrame();
+        this.#frameMillis = FRAME_MILLIS + header.length / SLOWEST_LINE;
+        return ports.begun(header);
+      },
       complete: (header, body) => {
         this.#endFrame();
         ports.complete(header, body);
@@ -96,17 +105,19 @@ export class FrameSocket {
     const fault = this.#reader.push(bytes);
     if (this.#socket.destroyed) return;
     if (fault !== undefined) return this.refuse(fault);
-    if (this.#reader.isAmidst) this.#frameTimer ??= setTimeout(() => this.#cut("slow sender"), FRAME_MILLIS);
+    if (this.#reader.isAmidst) this.#frameTimer ??= setTimeout(() => this.#cut("slow sender"), this.#frameMillis);
     if (this.#socket.writableLength > MOST_UNREAD_BYTES) this.#socket.pause();
   }
 
   #endFrame(): void {
     clearTimeout(this.#frameTimer);
     this.#frameTimer = undefined;
+    this.#frameMillis = FRAME_MILLIS;
   }
 
   #awaitReader(): void {
-    this.#writeTimer ??= setTimeout(() => this.#cut("slow reader"), this.#ports.writeMillis);
+    const millis = this.#ports.writeMillis + this.#socket.writableLength / SLOWEST_LINE;
+    this.#writeTimer ??= setTimeout(() => this.#cut("slow reader"), millis);
   }
 
   #cut(why: "slow sender" | "slow reader"): void {
