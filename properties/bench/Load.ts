@@ -59,6 +59,13 @@ export const load = async (
   return { perSecond: count / seconds, latencies, statuses };
 };
 
+/** The same where all was answered with that status; throws where not: a rate might be one of refusals. */
+export const succeeded = (loaded: Loaded, wanted: number): Loaded => {
+  const bad = [...loaded.statuses].filter(([status]) => status !== wanted);
+  if (bad.length > 0) throw new Error(`expected only ${wanted}, got ${JSON.stringify([...loaded.statuses])}`);
+  return loaded;
+};
+
 /** Registrations of fresh Ed25519 keys, made beforehand so that making them is not measured. */
 export const registrations = (count: number, token: string): ReadonlyArray<Call> =>
   Array.from({ length: count }, () => ({

@@ -11,7 +11,8 @@ import type { Figures } from "../Cluster.ts";
 import { type Call, load, type Loaded } from "../Load.ts";
 import { memoryMiB } from "../Processes.ts";
 import { median, quantile, rounded } from "../Statistics.ts";
-import { type Etcd, etcdQuestions, hasEtcd, startEtcd, stopEtcds } from "./Etcd.ts";
+import { hasEtcd } from "../yardsticks/Etcd.ts";
+import { type Etcd, etcdQuestions, startEtcd, stopEtcds } from "./Etcd.ts";
 import { type FilledCluster, readerOf, startFilled, stopStarted } from "./FilledCluster.ts";
 import { asked, newRegistration, type QuestionName, questionNames, replacements } from "./Questions.ts";
 
