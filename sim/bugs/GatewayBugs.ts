@@ -1,5 +1,6 @@
 /** Bugs in what a caller is told, by its peer or on the way from it. */
 import type { Answer } from "../../core/Action.ts";
+import type { Rejection } from "../../core/base/Rejection.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { effectsOf } from "../../core/commands/Effects.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
@@ -25,12 +26,37 @@ const everybodyWins = (world: TamperedWorld, answer: Answer): Answer => {
   return approver === undefined ? answer : { _tag: "Replaced", approver };
 };
 
+/** A refusal of a change for want of members, changed. */
+const unavailable =
+  (change: (rejection: Rejection) => Rejection) =>
+  (_world: TamperedWorld, answer: Answer): Answer =>
+    answer._tag === "Rejected" && answer.rejection.code === "APPROVER_REPLICATION_UNAVAILABLE"
+      ? { ...answer, rejection: change(answer.rejection) }
+      : answer;
+
 export const gatewayBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "everybody-wins",
     changes: "a caller whose revision was passed is told that its replacement was made",
     finds: "S14",
     tampering: () => ({ answered: everybodyWins }),
+  },
+  {
+    name: "somebody-is-missing",
+    changes: "a caller is told that members are in the way, and not which",
+    finds: "S53",
+    tampering: () => ({ answered: unavailable((rejection) => ({ ...rejection, members: [] })) }),
+  },
+  {
+    name: "sealed-they-say",
+    changes: "a caller is told of every member in the way that it is sealed",
+    finds: "S53",
+    tampering: () => ({
+      answered: unavailable((rejection) => ({
+        ...rejection,
+        members: rejection.members.map(({ peerId }) => ({ peerId, reason: "it is sealed" })),
+      })),
+    }),
   },
   {
     name: "answer-early",

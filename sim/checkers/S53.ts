@@ -1,0 +1,161 @@
+/**
+ * S53: a refusal says what is so. A member is named for what it was, or had said of itself to whoever judged; where
+ * members are in the way some are named; and a member's refusal is told with its own code, not as an absence.
+ */
+import type { Rejection } from "../../core/base/Rejection.ts";
+import type { MessageOf } from "../../core/protocol/Message.ts";
+import type { PeerState } from "../../core/protocol/PeerState.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
+
+type Ready = MessageOf<"Ready">;
+type Named = Rejection["members"][number];
+
+/** Answers of one member that may still be the reason. */
+const KEPT = 8;
+
+/** How a peer speaks of itself; the naive mode that it must have been in. */
+const ofItself = (state: PeerState): string | undefined => {
+  const { cluster, fitness, rejoining } = state;
+  if (cluster.peer === undefined) return "it is not initialized";
+  if (!fitness.unsealed) return fitness.verifying ? VERIFIED : SEALED;
+  if (cluster.membership === undefined) return "the cluster is not founded yet";
+  if (fitness.integrityFault !== undefined) return DAMAGED;
+  if (fitness.quarantine !== undefined) return OLD;
+  if (rejoining.recovery !== undefined)
+    return "it is recovering: it was restored and takes the registry from the other members";
+  return rejoining.unproven.size > 0
+    ? "it is joining: not every member has shown it yet that its memory is whole"
+    : undefined;
+};
+
+const SEALED = "it is sealed";
+const VERIFIED = "its records are being verified";
+const DAMAGED = "its stored records do not hold";
+const OLD = "it ran from an old disk";
+
+/** By reason: what a member must have said of itself. */
+const ofOthers: Readonly<Record<string, (ready: Ready) => boolean>> = {
+  [SEALED]: ({ sealed, mode }) => sealed && mode !== "verifying",
+  [VERIFIED]: ({ sealed, mode }) => sealed && mode === "verifying",
+  "it has not founded the cluster yet": ({ sealed, topologyDigest }) => !sealed && topologyDigest === undefined,
+  [DAMAGED]: ({ sealed, integrityOk }) => !sealed && !integrityOk,
+  "it is quarantined": ({ mode }) => mode === "quarantined",
+  "it is recovering": ({ mode }) => mode === "recovering",
+  "it is joining": ({ mode }) => mode === "joining",
+};
+
+const selfReasons: ReadonlySet<string> = new Set([
+  "it is not initialized",
+  SEALED,
+  VERIFIED,
+  "the cluster is not founded yet",
+  DAMAGED,
+]);
+
+/** Checks of a member that are refusals of the contract, and are told as such. */
+const speaking: ReadonlySet<string> = new Set([
+  "UNAUTHENTICATED",
+  "ACCESS_DENIED",
+  "PREPARATION_CAPACITY",
+  "KEY_ALREADY_REGISTERED",
+  "CREDENTIAL_ALREADY_REGISTERED",
+  "APPROVER_NOT_FOUND",
+  "PRECONDITION_FAILED",
+]);
+
+/** What is in the way where no member is. */
+const nameless: ReadonlyArray<RegExp> = [
+  /^The request waited for its turn too long/u,
+  /^An earlier change of this approver/u,
+  /^The writer (has not answered in time|named an approver)/u,
+  /^Too many changes wait/u,
+  /^This very request has made the change/u,
+];
+
+export const S53 = (ghost: Ghost): Checker => {
+  /** By slot: what it lately had to say of itself, the newest last. */
+  const lately: Array<Array<string | undefined>> = [];
+  /** By slot, and by the member that answered it: its last answers. */
+  const heard: Array<Map<PeerId, Array<Ready>>> = [];
+
+  const saidTo = (slot: number, member: PeerId): ReadonlyArray<Ready> => heard[slot]?.get(member) ?? [];
+
+  /** By slot: what it has said of itself in a step whose state is not known yet. */
+  const open: Array<Array<() => void>> = [];
+
+  const isSo = (slot: number, { peerId, reason }: Named): boolean => {
+    const isOwn = selfReasons.has(reason) && (peerId === slot || peerId === ghost.membership?.writer);
+    if (lately[peerId]?.some((each) => each?.startsWith(reason)) === true) return true;
+    const fits = ofOthers[reason];
+    if (fits === undefined) return !isOwn;
+    const judges = [slot, ghost.membership?.writer ?? slot];
+    return judges.some((judge) => saidTo(judge, peerId).some(fits));
+  };
+
+  const assertNamed = (slot: number, requestId: string, members: ReadonlyArray<Named>): void => {
+    for (const named of members) {
+      const { peerId, reason } = named;
+      const assertSo = (): void => {
+        if (typeof reason === "string" && reason !== "" && isSo(slot, named)) return;
+        throw new Violation(
+          "S53",
+          `peer ${slot} answered ${requestId}: peer ${peerId}: ${reason}`,
+          `that peer neither was so nor said so; last it was: ${lately[peerId]?.at(-1) ?? "ready"}`,
+        );
+      };
+      if (peerId === slot) (open[slot] ??= []).push(assertSo);
+      else assertSo();
+    }
+  };
+  const settle = (slot: number): void => {
+    for (const assertSo of open[slot]?.splice(0) ?? []) assertSo();
+  };
+
+  const assertTold = (slot: number, requestId: string, { code, detail, members }: Rejection): void => {
+    if (code !== "APPROVER_REPLICATION_UNAVAILABLE") return;
+    const untold = members.find(({ reason }) => speaking.has(reason));
+    if (untold !== undefined)
+      throw new Violation(
+        "S53",
+        `peer ${untold.peerId} refused the change of request ${requestId} with ${untold.reason}`,
+        `peer ${slot} answered ${code}`,
+      );
+    if (members.length === 0 && !nameless.some((each) => each.test(detail)))
+      throw new Violation("S53", `peer ${slot} answered request ${requestId}: ${detail}`, "it names no member");
+  };
+
+  return {
+    id: "S53",
+    stopped: ({ slot }) => void open[slot]?.splice(0),
+    swept: (peers) => {
+      for (const { slot, isIdle } of peers) if (isIdle) settle(slot);
+    },
+    stepped: ({ slot, state }) => {
+      if (state === undefined) return;
+      const now = ofItself(state);
+      const known = (lately[slot] ??= []);
+      if (known.at(-1) !== now || known.length === 0) known.push(now);
+      if (known.length > 3) known.shift();
+      settle(slot);
+    },
+    delivered: ({ slot }, message, from) => {
+      if (message._tag !== "Ready") return;
+      const said = (heard[slot] ??= new Map<PeerId, Array<Ready>>());
+      const answers = said.get(from) ?? [];
+      if (answers.length >= KEPT) answers.shift();
+      answers.push(message);
+      said.set(from, answers);
+    },
+    replied: ({ slot, honest }, { requestId, answer }) => {
+      const writer = ghost.membership?.writer;
+      if (!honest || ghost.isLying(slot) || (writer !== undefined && ghost.isLying(writer))) return;
+      if (answer._tag === "Readiness") assertNamed(slot, requestId, answer.faults);
+      if (answer._tag !== "Rejected") return;
+      assertNamed(slot, requestId, answer.rejection.members);
+      assertTold(slot, requestId, answer.rejection);
+    },
+  };
+};
