@@ -2,22 +2,25 @@
 import { Misuse, positive, printLine, runScript, type Script } from "../../sim/bin/Script.ts";
 import { type CeremonyFormat, ceremonyFormats, measureCeremonies } from "./Ceremonies.ts";
 import { type Figures, measureCluster } from "./Cluster.ts";
+import { measureGrowth } from "./Growth.ts";
 import { measureOverload } from "./Overload.ts";
 import { measureSimulator } from "./Simulator.ts";
 import { measureRegistry, type RegistryOrder, registrySizes } from "./registry/Registry.ts";
 
-const parts = ["cluster", "overload", "simulator", "ceremonies", "registry"] as const;
+const parts = ["cluster", "overload", "simulator", "ceremonies", "registry", "growth"] as const;
 /** Without --only: what takes minutes, and not gigabytes. */
 const usual: ReadonlyArray<Part> = ["cluster", "overload", "simulator", "ceremonies"];
 type Part = (typeof parts)[number];
 
 const help = `npm run bench -- [--only PART] [--format FORMAT] [--json]
 
-  --only PART      ${parts.join(", ")}; all but the last without
+  --only PART      ${parts.join(", ")}; all but the last
+                   two without
   --format FORMAT  ceremonies of one format: ${ceremonyFormats.join(", ")}
   --sizes LIST     approvers of the registries that are compared, ascending:
-                   ${registrySizes.join(",")} without; the last takes 20 GB of disk,
-                   4 GB of memory and a quarter of an hour
+                   ${registrySizes.join(",")} without; the last takes 10 GB of disk,
+                   4 GB of memory and a quarter of an hour. Growth registers
+                   them one by one, 500 or so a second
   --keep FOLDER    leave the registries there, or measure those that are there
   --quick          a fiftieth of the calls to the registries: figures that mean
                    little, to see that all of it is answered
@@ -69,6 +72,7 @@ const measure = async (
     ...(isWanted("simulator") ? { simulator: await measureSimulator() } : {}),
     ...(isWanted("ceremonies") ? { ceremonies: await measureCeremonies(format) } : {}),
     ...(isWanted("registry") ? await measureRegistry(registry) : {}),
+    ...(isWanted("growth") ? await measureGrowth(registry.sizes) : {}),
   };
 };
 

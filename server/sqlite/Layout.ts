@@ -8,21 +8,51 @@ import type { TableName } from "../../core/Tables.ts";
 export const places = ["records", "working"] as const;
 export type Place = (typeof places)[number];
 
-/** Written once and kept; a slot changes once more, while it is still at the end, where most seals go that go at all. */
-const kept: ReadonlySet<TableName> = new Set([
-  "batches",
-  "slots",
-  "approvers",
-  "keys",
-  "terms",
-  "certificates",
-  "audit",
-  "strays",
-  "seals",
-]);
+/** Each kind of row, and why it stays as long as it does: a new one has to say. None changes its place any more. */
+const placed: { readonly [T in TableName]: Place } = {
+  // For ever: the registry itself, and how it is found.
+  approvers: "records",
+  keys: "records",
+  terms: "records",
+  // Contract: each change is in a chain from the first.
+  audit: "records",
+  // A restored peer takes what is certified, and no slot is ever bound twice.
+  certificates: "records",
+  slots: "records",
+  strays: "records",
+  // Whatever others show of this peer is looked for among them, and a backup is judged by their chain.
+  batches: "records",
+  // As long as a row that its transaction wrote.
+  seals: "records",
+  // For ever: of passkeys, which approver has one, what was observed, and that no session makes two.
+  credentials: "working",
+  observations: "working",
+  completions: "working",
+  // Until an hour past their deadline.
+  sessions: "working",
+  // Until the proposal is decided, aborted by all, acknowledged by all.
+  preparations: "working",
+  refusals: "working",
+  aborts: "working",
+  outbox: "working",
+  // One row, or one for each member or integrity key.
+  peer: "working",
+  vault: "working",
+  integrity: "working",
+  genesis: "working",
+  topology: "working",
+  counters: "working",
+  seen: "working",
+  restore: "working",
+  readable: "working",
+  indexed: "working",
+  head: "working",
+};
+
+const placeByTable = new Map<string, Place>(Object.entries(placed));
 
 /** Seldom read and much alike: those of a transaction share blocks, deflated. */
-const packed: ReadonlySet<TableName> = new Set(["batches", "slots", "certificates", "audit"]);
+const packed: ReadonlySet<TableName> = new Set(["slots", "certificates", "audit"]);
 /** Long, unlike anything else, and read one at a time: each in a block of its own. */
 const alone: ReadonlySet<TableName> = new Set(["seals"]);
 /** Smaller ones stay in their rows, such as slots that are still to be replaced: a place in a block takes room too. */
@@ -34,4 +64,5 @@ export const formOf = (table: TableName, bytes: number): "inline" | "packed" | "
   return packed.has(table) ? "packed" : alone.has(table) ? "alone" : "inline";
 };
 
-export const placeOf = (table: TableName): Place => (kept.has(table) ? "records" : "working");
+/** Where rows of a table are; those of a module that is not of this program are with what changes. */
+export const placeOf = (table: TableName): Place => placeByTable.get(table) ?? "working";
