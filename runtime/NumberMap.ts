@@ -87,9 +87,8 @@ export class NumberMap {
 
   /** Every number with its value, in no order; nothing may change meanwhile. */
   forEach(each: (number: number, value: number) => void): void {
-    for (const slots of [this.#slots, this.#older])
-      for (let at = 0; slots !== undefined && at < slots.keys.length; at++) {
-        const number = slots.keys[at] ?? EMPTY;
+    for (const slots of this.#older === undefined ? [this.#slots] : [this.#slots, this.#older])
+      for (const [at, number] of slots.keys.entries()) {
         if (number === EMPTY || number === GONE) continue;
         if (slots === this.#slots || this.#slots.get(number) === 0) each(number, slots.values[at] ?? 0);
       }

@@ -130,7 +130,8 @@ export class RowProofs {
         for (const { key, value } of page) this.#walkOver(table, key, value);
         // Nothing more is looked for in this table: what comes now comes behind.
         if (page.length < SCAN_PAGE) this.#upTo = BEHIND_ALL;
-        yield this.#rows;
+        const walked = this.#rows;
+        yield walked;
       }
       this.#walked.add(table);
       this.#walking = undefined;
