@@ -2,17 +2,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Ready, startDevCluster } from "../cli/DevCluster.ts";
+import { type Form, type Ready, startDevCluster } from "../cli/DevCluster.ts";
 
 export interface MeasuredCluster extends Ready {
   readonly readyMillis: number;
   readonly stop: () => Promise<void>;
 }
 
-export const startMeasuredCluster = async (
-  peers: number,
-  form: Parameters<typeof startDevCluster>[0],
-): Promise<MeasuredCluster> => {
+export const startMeasuredCluster = async (peers: number, form: Form): Promise<MeasuredCluster> => {
   const folder = mkdtempSync(join(tmpdir(), "custody-bench-"));
   const began = performance.now();
   const cluster = await startDevCluster(form, folder, "--peers", String(peers), "--port", "0");

@@ -19,7 +19,8 @@ const LOADS: ReadonlyArray<readonly [callers: number, count: number]> = [
   [64, 3_000],
 ];
 
-const register = async (url: string, token: string, callers: number, count: number): Promise<Loaded> => {
+/** Asks for fresh registrations at this address; throws where one is refused. */
+export const register = async (url: string, token: string, callers: number, count: number): Promise<Loaded> => {
   const calls = registrations(count, token);
   const [first] = calls;
   if (first === undefined) throw new Error("at least one call");

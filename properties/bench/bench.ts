@@ -1,5 +1,6 @@
 /** `npm run bench`: everything is measured in one run on this machine, because ratios hold where absolute figures drift. */
 import { Misuse, positive, printLine, runScript, type Script } from "../../sim/bin/Script.ts";
+import { isBuilt, measureBuilds } from "./Builds.ts";
 import { type CeremonyFormat, ceremonyFormats, measureCeremonies } from "./Ceremonies.ts";
 import { type Figures, measureCluster } from "./Cluster.ts";
 import { measureGrowth } from "./Growth.ts";
@@ -16,6 +17,8 @@ const help = `npm run bench -- [--only PART] [--format FORMAT] [--json]
 
   --only PART      ${parts.join(", ")}; all but the last
                    two without
+  --against FOLDER only registrations, by turns with those of the build in another
+                   checkout: processor time and latency, here over there
   --format FORMAT  ceremonies of one format: ${ceremonyFormats.join(", ")}
   --sizes LIST     approvers of the registries that are compared, ascending:
                    ${registrySizes.join(",")} without; the last takes 10 GB of disk,
@@ -34,6 +37,7 @@ be, 2 on wrong usage.
 
 const options = {
   only: { type: "string" },
+  against: { type: "string" },
   format: { type: "string" },
   sizes: { type: "string", default: registrySizes.join(",") },
   keep: { type: "string" },
@@ -76,9 +80,13 @@ const measure = async (
   };
 };
 
-const main: Script<typeof options>["main"] = async ({ only, format, sizes, keep, quick, json }) => {
+const main: Script<typeof options>["main"] = async ({ only, against, format, sizes, keep, quick, json }) => {
+  if (against !== undefined && only !== undefined) throw new Misuse("--against measures one thing; leave out --only");
+  if (against !== undefined && !isBuilt(against))
+    throw new Misuse(`--against ${against}: there is no build; run npm run build there`);
   const registry = { sizes: sizesIn(sizes), keptIn: keep, isQuick: quick };
-  const results = await measure(chosen(parts, only, "only"), chosen(ceremonyFormats, format, "format"), registry);
+  const [part, ofFormat] = [chosen(parts, only, "only"), chosen(ceremonyFormats, format, "format")];
+  const results = await (against === undefined ? measure(part, ofFormat, registry) : measureBuilds(against));
   if (json) printLine(JSON.stringify(results, undefined, 2));
   else
     for (const [name, figures] of Object.entries(results)) {

@@ -36,21 +36,26 @@ export interface DevCluster {
 }
 
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-/** As `npm start` runs it, and as the package ships it. */
-const commands = {
-  source: [fromHere("../../server/bin/start.mjs")],
-  built: [fromHere("../../dist/server/bin/custody.js"), "dev"],
+/** As `npm start` runs it, as the package ships it, or as the build in another checkout does. */
+export type Form = "source" | "built" | { readonly checkout: string };
+
+/** The built program of a checkout. */
+export const builtIn = (checkout: string): string => join(checkout, "dist/server/bin/custody.js");
+
+const commandOf = (form: Form): ReadonlyArray<string> => {
+  if (form === "source") return [fromHere("../../server/bin/start.mjs")];
+  return [builtIn(form === "built" ? fromHere("../..") : form.checkout), "dev"];
 };
 
 /** Starts `custody dev` in a folder; {@link untilReady} waits for its peers. */
 export const launchDevCluster = (
-  form: keyof typeof commands,
+  form: Form,
   folder: string,
   ...more: ReadonlyArray<string>
 ): Omit<DevCluster, "ready"> => {
   const readyFile = join(folder, "ready.json");
   const args = ["--data", join(folder, "cluster"), "--ready-file", readyFile, ...more];
-  const running = new Running([...commands[form], ...args]);
+  const running = new Running([...commandOf(form), ...args]);
   const said = (pattern: RegExp): Promise<unknown> => running.until((text) => pattern.exec(text) ?? undefined);
   return { running, readyFile, said };
 };
