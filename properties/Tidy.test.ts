@@ -201,6 +201,14 @@ describe("the documentation", () => {
     expect(brokenLinks(page)).toEqual([]);
   });
 
+  it("gives every decision a number of its own, which its title tells", () => {
+    const files = filesIn("docs/decisions", ".md").toSorted();
+    const numbers = files.map((file) => basename(file).slice(0, 4));
+    expect(files.length).toBeGreaterThan(5);
+    expect(numbers.filter((number, index) => number === numbers[index - 1])).toEqual([]);
+    expect(files.filter((file, index) => !textOf(file).startsWith(`# ${numbers[index]}: `))).toEqual([]);
+  });
+
   it("names scripts that there are", () => {
     const { scripts }: { readonly scripts: object } = JSON.parse(textOf("package.json"));
     const named = new Set(pages.flatMap((page) => scriptsIn(textOf(page))));

@@ -91,7 +91,7 @@ const main: Script<typeof options>["main"] = async ({ only, against, format, siz
   else
     for (const [name, figures] of Object.entries(results)) {
       printLine(`\n${name}`);
-      for (const [figure, value] of Object.entries(figures)) printLine(`  ${figure.padEnd(32)}${value}`);
+      for (const [figure, value] of Object.entries(figures)) printLine(`  ${figure.padEnd(44)}${value}`);
     }
   return 0;
 };
