@@ -10,6 +10,7 @@ it("are those of the contract", () => {
     slotWindow: 256,
     proposalsPerMessage: 64,
     queuedCommands: 1_024,
+    commandsAtOnce: 16,
     sessionsPerRegistrar: 8,
     sessions: 256,
     refusedFinishes: 16,

@@ -26,6 +26,8 @@ export interface Capacities {
   readonly indexedApprovers: number;
   /** Requests that wait at a peer before it answers 503 at once; duplicate suppression follows from it. At least 3. */
   readonly queuedCommands: number;
+  /** Of these, how many the driver's mailbox holds at once. At least 2: one may wait for a flush. */
+  readonly commandsAtOnce: number;
   /** Callers that wait to hear whether a change would be accepted. */
   readonly readinessWaiters: number;
   /** Contract 8: unfinished enrollment sessions of one registrar. */
@@ -76,6 +78,7 @@ export const CAPACITIES: Capacities = {
   summedRecords: 256,
   indexedApprovers: 64,
   queuedCommands: 1024,
+  commandsAtOnce: 16,
   readinessWaiters: 256,
   sessionsPerRegistrar: 8,
   sessions: 256,

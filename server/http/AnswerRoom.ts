@@ -5,7 +5,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { addressKey } from "../net/AddressKey.ts";
-import { type BodyBounds, BodyBudget } from "./BodyBudget.ts";
+import { type BodyBounds, BodyBudget } from "../../runtime/BodyBudget.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /** Of one caller, at least one page of any size; those who read have hardly more than that at any moment. */

@@ -1,7 +1,7 @@
 /** The room for bodies of the public API: of requests, and of long answers. */
 import type { Config } from "../config/ConfigSchema.ts";
 import { AnswerRoom } from "./AnswerRoom.ts";
-import { BodyBudget } from "./BodyBudget.ts";
+import { BodyBudget } from "../../runtime/BodyBudget.ts";
 import { maxSystemBodyBytes } from "./SystemBodies.ts";
 
 export interface BodyBudgets {

@@ -2,9 +2,10 @@
 import { Effect, Either } from "effect";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Cluster, founded, settingsOf } from "../../properties/cluster/Cluster.ts";
+import type { Event } from "../../core/protocol/Event.ts";
 import { StoreFailure } from "../../runtime/ByteStore.ts";
 import { cryptoBackend } from "../crypto/CryptoBackend.ts";
-import { Callers } from "../peer/Callers.ts";
+import { PromisedCallers } from "../peer/PromisedCallers.ts";
 import { type ApiCall, awaited } from "./ApiCall.ts";
 import { health, readable, ready } from "./Probes.ts";
 
@@ -22,8 +23,9 @@ const LONGEST_MILLIS = 5_000;
 const probed = (cluster: Cluster) => {
   const callers = new Map(
     [...cluster.peers.keys()].map((id) => {
-      const dispatch: ConstructorParameters<typeof Callers>[0]["dispatch"] = (event) => cluster.dispatch(id, event);
-      return [id, new Callers({ settings: settingsOf(id, cluster.total), backend, dispatch, self: () => id })];
+      const settings = settingsOf(id, cluster.total);
+      const dispatch = (event: Event): void => cluster.dispatch(id, event);
+      return [id, new PromisedCallers({ settings, backend, dispatch, self: () => id })];
     }),
   );
   cluster.onReply = (requestId, answer) => {

@@ -2,7 +2,7 @@ import { type ClientRequest, createServer, request, type Server } from "node:htt
 import { setTimeout } from "node:timers/promises";
 import { Effect, Either } from "effect";
 import { afterEach, describe, expect, it } from "vitest";
-import { BodyBudget } from "./BodyBudget.ts";
+import { BodyBudget } from "../../runtime/BodyBudget.ts";
 import type { HttpFault } from "./HttpErrors.ts";
 import { type BodyLimits, readBody } from "./RequestBody.ts";
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { Effect } from "effect";
 import { addressKey } from "../net/AddressKey.ts";
-import type { BodyAccount, BodyBudget, FullBudget } from "./BodyBudget.ts";
+import type { BodyAccount, BodyBudget, FullBudget } from "../../runtime/BodyBudget.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
 
 /** How slowly a body may come: a moment to begin with, and more time for every byte that has arrived. */

@@ -14,6 +14,7 @@ import { type MemberFault, type Rejection, rejection } from "../../core/base/Rej
 import type { AuditReadPorts } from "../../runtime/AuditReads.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
 import type { Opened, Unread } from "../../runtime/EnvelopeCodec.ts";
+import type { Named } from "../../runtime/Callers.ts";
 import { delivery } from "../../runtime/Ingress.ts";
 import { OperatorLog } from "../../runtime/OperatorLog.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
@@ -22,7 +23,6 @@ import type { Verified } from "../../runtime/RowSums.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { Timers } from "../../runtime/Timers.ts";
 import type { PeerKeys } from "../crypto/CryptoBackend.ts";
-import { Callers, type Named } from "./Callers.ts";
 import { bringLaterKeys } from "./LaterKeys.ts";
 import type { Operation } from "./Operation.ts";
 import { entropy } from "./Entropy.ts";
@@ -31,6 +31,7 @@ import { FreshStart } from "./FreshStart.ts";
 import { later } from "./MachineTime.ts";
 import { observedStore } from "./ObservedStore.ts";
 import type { Initialization, PeerPorts } from "./PeerPorts.ts";
+import { PromisedCallers } from "./PromisedCallers.ts";
 import { Verification } from "./Verification.ts";
 
 interface Running {
@@ -53,7 +54,7 @@ export type Unsealing =
 
 export class Peer {
   readonly #ports: PeerPorts;
-  readonly #callers: Callers;
+  readonly #callers: PromisedCallers;
   /** What is said to other peers, and heard of them. */
   readonly envelopes: Envelopes;
   readonly #timers: Timers;
@@ -70,7 +71,7 @@ export class Peer {
     this.#ports = ports;
     this.#timers = new Timers(later, (timer) => this.#dispatch({ _tag: "TimerFired", timer }));
     this.envelopes = new Envelopes({ ...ports, state: () => this.state, signer: this.signer });
-    this.#callers = new Callers({
+    this.#callers = new PromisedCallers({
       ...ports,
       dispatch: (event, consumed) => this.#dispatch(event, consumed),
       self: () => this.state.cluster.peer?.peerId ?? 0,

@@ -15,11 +15,11 @@ import {
   SHAKE_BYTES,
 } from "../../runtime/transport/Frames.ts";
 import type { Incoming } from "../../runtime/transport/Intake.ts";
-import type { BodyAccount } from "../http/BodyBudget.ts";
+import type { BodyAccount } from "../../runtime/BodyBudget.ts";
 import { addressKey } from "../net/AddressKey.ts";
 import { closeSoon } from "../net/CloseSoon.ts";
 import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
-import type { ArrivalRoom } from "./ArrivalRoom.ts";
+import type { ArrivalRoom } from "../../runtime/transport/ArrivalRoom.ts";
 import { FrameSocket } from "./FrameSocket.ts";
 import type { Greetings } from "./Greetings.ts";
 import { type Outgoing, signedEnvelope } from "./Outgoing.ts";

@@ -106,6 +106,8 @@ export interface Plan {
   readonly narrow?: NarrowPlan;
   /** Absent where messages go each by itself, as to a peer of an earlier version. */
   readonly hasSessions?: boolean;
+  /** Within how many milliseconds a peer answers. */
+  readonly answerMillis: number;
   /** How long a body is at least, except that of a replacement; the rest of it is white space. */
   readonly bodyBytes: number;
   /** How many messages in a thousand are handed over twice in a row, to see that the second time writes nothing. */

@@ -9,6 +9,7 @@ import { capacityBugs } from "./CapacityBugs.ts";
 import { clockBugs } from "./ClockBugs.ts";
 import { credulityBugs } from "./CredulityBugs.ts";
 import { damageBugs } from "./DamageBugs.ts";
+import { deskBugs } from "./DeskBugs.ts";
 import { enrollmentBugs } from "./EnrollmentBugs.ts";
 import { gatewayBugs } from "./GatewayBugs.ts";
 import { identityBugs } from "./IdentityBugs.ts";
@@ -50,6 +51,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...credulityBugs,
   ...capacityBugs,
   ...linkBugs,
+  ...deskBugs,
   ...sessionBugs,
   ...wireBugs,
   ...repetitionBugs,

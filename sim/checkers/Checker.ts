@@ -65,6 +65,19 @@ export interface LinkSaid {
   readonly dropped: DropReason | undefined;
 }
 
+/**
+ * What happens to a request between its caller and the driver: it came, was handed in, was done with, was answered by the
+ * driver; its caller was told something.
+ */
+export interface DeskAct {
+  readonly what: "came" | "entered" | "left" | "answered" | "told";
+  readonly requestId: string;
+  readonly answer: Answer | undefined;
+  /** Microseconds: when, and within how many its peer has promised to answer. */
+  readonly at: number;
+  readonly promised: number;
+}
+
 export type LinkAct = "sent" | "departs" | "over";
 
 /** By table: called for each row change of a transaction that has become durable. */
@@ -114,6 +127,7 @@ export interface Checker {
    * of its direction it is.
    */
   readonly takenInSession?: (peer: Watched, isItsOwn: boolean, place: number, expected: number) => void;
+  readonly atDesk?: (peer: Watched, act: DeskAct) => void;
   readonly replied?: (peer: Watched, reply: Reply) => void;
   /** A caller gives up at `now`, when this peer should have answered it; both times in microseconds. */
   readonly unanswered?: (peer: Watched, requestId: string, askedAt: number, now: number) => void;

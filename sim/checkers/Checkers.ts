@@ -44,6 +44,7 @@ import { S50 } from "./S50.ts";
 import { S51 } from "./S51.ts";
 import { S52 } from "./S52.ts";
 import { S53 } from "./S53.ts";
+import { S54 } from "./S54.ts";
 import type { TableName, Write } from "../../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
@@ -94,6 +95,7 @@ const makers: ReadonlyArray<
   ["S51", S51],
   ["S52", S52],
   ["S53", S53],
+  ["S54", S54],
   ["L8", L8],
   ["L10", L10],
 ];

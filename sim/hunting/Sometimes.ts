@@ -64,6 +64,7 @@ export const sometimes: ReadonlyArray<Point> = [
   point("answered SESSION_CAPACITY", "a registrar had as many unfinished sessions as it may"),
   point("caller: outcome unknown", "a caller was told that nobody knows"),
   point("caller: silence", "a caller gave up waiting"),
+  point("a peer's time to answer was up", "a driver did not answer, or never had, a request of a caller still there"),
   point("asked for what had expired undecided", "a request waited behind a proposal past its deadline"),
   point("a restore was declared", "a peer came back on an old disk, began a new incarnation and said so"),
   point("a restored peer is a member again", "a peer took the registry over from another"),

@@ -1,6 +1,7 @@
 /** Schedules of disks that lose, change, refuse or delay what is written to them. */
 import { moments } from "../moments/Moments.ts";
-import { BUSY_FAULTS, CLUSTER, type Family, HOLDERS, weights } from "./Schedule.ts";
+import { among, BUSY_FAULTS, CLUSTER, type Family, HOLDERS, weights } from "./Schedule.ts";
+import { smallOnes } from "./SmallCapacities.ts";
 
 export const diskSchedules = {
   "row-tamper-delete": {
@@ -70,8 +71,14 @@ export const diskSchedules = {
     plan: () => ({ faults: weights("failed flush, lost", "failed flush, durable") }),
   },
   "slow-disk-pipeline": {
-    marks: { "read while a flush was under way": 4, "crashed before a flush ended": 4 },
-    plan: () => ({
+    marks: {
+      "read while a flush was under way": 4,
+      "crashed before a flush ended": 4,
+      "a peer's time to answer was up": 16,
+    },
+    plan: (choices) => ({
+      answerMillis: among(choices, "answerMillis", 10_000, 10_000, 1_000),
+      capacities: choices.plan("few at once").chance("happens", 500) ? smallOnes(choices, "commandsAtOnce") : {},
       disk: { leastFlushMicros: 20_000, mostFlushMicros: 200_000 },
       faults: weights("slow disk", "crash during a flush, bytes visible", "crash during a flush"),
       workload: { callers: 40, mostThinkMicros: 5_000 },

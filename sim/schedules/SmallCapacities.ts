@@ -24,6 +24,7 @@ const ranges: Readonly<Record<Drawable, Stretch>> = {
   summedRecords: [1, 4],
   indexedApprovers: [1, 6],
   queuedCommands: [3, 16],
+  commandsAtOnce: [2, 4],
   readinessWaiters: FEW,
   sessionsPerRegistrar: FEW,
   sessions: FEW,

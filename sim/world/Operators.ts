@@ -8,6 +8,7 @@ import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
 import type { Stream, Stretch } from "../base/Choices.ts";
 import type { SimPeer } from "./SimPeer.ts";
+import type { Desks } from "./Desks.ts";
 import type { Ground } from "./Ground.ts";
 import type { Processes } from "./Processes.ts";
 import type { RequestIds } from "./RequestIds.ts";
@@ -30,6 +31,9 @@ const STRANGER_MICROS: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
   [0, 2_000_000],
 ];
 
+/** How long an operator waits before it asks for the status of a peer that has not answered. */
+const LOOKS_AGAIN_MICROS = 1_000_000;
+
 /** What a seal or an unseal under way will have written. */
 interface UnderWay {
   readonly process: number;
@@ -38,6 +42,7 @@ interface UnderWay {
 }
 
 interface Ports {
+  readonly desks: Desks;
   readonly checkers: Checkers;
   /** By slot: who else tries. */
   readonly strangers: ReadonlyArray<Stream>;
@@ -51,10 +56,6 @@ export class Operators {
   readonly #ground: Ground;
   readonly #ports: Ports;
   readonly #operated;
-  /** By request id: the callers that wait for the audit of a running peer. */
-  readonly #auditing = new Map<string, (isAudited: boolean) => void>();
-  /** By request id: what is done once a peer has answered it. */
-  readonly #asked = new Map<string, (answer: Answer) => void>();
   /** By slot. */
   readonly #unsealing = new Map<number, UnderWay>();
   readonly #sealing = new Map<number, UnderWay>();
@@ -106,10 +107,18 @@ export class Operators {
   }
 
   /** Has a peer write acts into its audit. */
-  audit(peer: SimPeer, acts: ReadonlyArray<NumberedAct>, done: (isAudited: boolean) => void): void {
-    const requestId = this.#ports.requestIds.next(`audit-${peer.slot}-`);
-    this.#auditing.set(requestId, done);
-    peer.dispatch({ _tag: "Operated", requestId, acts });
+  audit(peer: SimPeer, acts: ReadonlyArray<NumberedAct>, done: (isAudited: boolean | undefined) => void): void {
+    this.#ask(
+      peer,
+      "audit",
+      (requestId) => peer.dispatch({ _tag: "Operated", requestId, acts }),
+      (answer) => done(answer._tag === "Audited" ? answer.done : undefined),
+    );
+  }
+
+  #ask(peer: SimPeer, what: string, start: (requestId: string) => void, done: (answer: Answer) => void): void {
+    const { desks, requestIds } = this.#ports;
+    desks.ask(peer, requestIds.next(`${what}-${peer.slot}-`), start, done);
   }
 
   /** Somebody without permission tries something. */
@@ -137,32 +146,31 @@ export class Operators {
 
   #initialize(peer: SimPeer): void {
     const { identity, integrity } = peer.keys;
-    const { peers, requestIds } = this.#ports;
-    const requestId = requestIds.next(`init-${peer.slot}-`);
-    this.#asked.set(requestId, (answer) => {
+    const { peers } = this.#ports;
+    const start = (requestId: string): void =>
+      peer.dispatch({
+        _tag: "Initialize",
+        requestId,
+        peerId: peer.peerId,
+        threshold: peers === 1 ? 1 : Math.floor(peers / 2) + 1,
+        total: peers,
+        identityKey: identity.publicKey,
+        integrityKey: integrity.publicKey,
+        vault: new Uint8Array(8),
+      });
+    this.#ask(peer, "init", start, (answer) => {
       if (answer._tag === "Initialized")
         this.#record(peer, this.#act(peer, "INITIALIZE"), () => this.#unsealSoon(peer));
-    });
-    peer.dispatch({
-      _tag: "Initialize",
-      requestId,
-      peerId: peer.peerId,
-      threshold: peers === 1 ? 1 : Math.floor(peers / 2) + 1,
-      total: peers,
-      identityKey: identity.publicKey,
-      integrityKey: integrity.publicKey,
-      vault: new Uint8Array(8),
+      else this.#lookAgain(peer);
     });
   }
 
-  /** A peer has answered a request, of an operator perhaps. */
-  answered(requestId: string, answer: Answer): void {
-    const asked = this.#asked.get(requestId);
-    this.#asked.delete(requestId);
-    asked?.(answer);
-    const audited = this.#auditing.get(requestId);
-    this.#auditing.delete(requestId);
-    audited?.(answer._tag === "Audited" && answer.done);
+  /** An initialization was not answered in time: its operator asks for the status, and goes on from there. */
+  #lookAgain(peer: SimPeer): void {
+    const { process } = peer;
+    this.#ground.scheduler.after(LOOKS_AGAIN_MICROS, () => {
+      if (peer.isUp && peer.process === process) this.welcome(peer);
+    });
   }
 
   /** Brings the keys back after a while, if the process that runs now still does. */
@@ -239,14 +247,13 @@ export class Operators {
 
   /** An operator says that a peer's disk is an older one. */
   declareRestore(peer: SimPeer): void {
-    const { requestIds } = this.#ports;
-    const requestId = requestIds.next(`restore-${peer.slot}-`);
     const act = this.#act(peer, "RESTORE");
-    this.#asked.set(requestId, (answer) => {
+    const acts = peer.log?.withWaiting(act) ?? [];
+    const start = (requestId: string): void => peer.dispatch({ _tag: "DeclareRestore", requestId, acts });
+    this.#ask(peer, "restore", start, (answer) => {
       if (answer._tag === "Restoring" && answer.incarnation !== undefined) this.#tell(peer, act, true);
       else if (answer._tag === "Restoring") this.#record(peer, act);
     });
-    peer.dispatch({ _tag: "DeclareRestore", requestId, acts: peer.log?.withWaiting(act) ?? [] });
   }
 
   /** Brings back the keys that were asked for while a seal was under way, once it is done. */
@@ -258,12 +265,11 @@ export class Operators {
   rotateIntegrity(peer: SimPeer): void {
     if (!peer.isUp || peer.signer === undefined || peer.isSealing) return;
     this.#ground.chronicle.note("rotate the integrity key", peer.slot, "");
-    const requestId = this.#ports.requestIds.next(`rotate-${peer.slot}-`);
     const act = this.#act(peer, "ROTATE_INTEGRITY_KEY");
-    this.#asked.set(requestId, (answer) => {
+    const start = (requestId: string): void => peer.rotateIntegrity(requestId, act);
+    this.#ask(peer, "rotate", start, (answer) => {
       if (answer._tag === "Rotated") this.#tell(peer, act, true);
     });
-    peer.rotateIntegrity(requestId, act);
     this.#ground.settle(peer);
   }
 }

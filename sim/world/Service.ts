@@ -6,13 +6,14 @@ import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
 import { saysForgotten } from "./Crowd.ts";
 import type { Deadlines } from "./Deadlines.ts";
+import type { Desks } from "./Desks.ts";
 import type { Ghost } from "../checkers/Ghost.ts";
 import { approverSubject } from "../models/approvers/ApproverSubject.ts";
 import type { Asked } from "../requests/Asked.ts";
 import { rowAt } from "../models/Product.ts";
 import type { Subject } from "../models/Subject.ts";
 import type { SimPeer } from "./SimPeer.ts";
-import type { Asking, TamperedWorld, Tampering } from "./Tampering.ts";
+import type { TamperedWorld, Tampering } from "./Tampering.ts";
 import type { Witness } from "../oracle/Witness.ts";
 import type { Ground } from "./Ground.ts";
 import type { RequestIds } from "./RequestIds.ts";
@@ -30,6 +31,7 @@ export interface Callers {
 
 interface Ports {
   readonly deadlines: Deadlines;
+  readonly desks: Desks;
   readonly witness: Witness;
   readonly ghost: Ghost;
   readonly checkers: Checkers;
@@ -83,37 +85,54 @@ export class Service {
     pauses.whenAwake(peer, () => {
       if (!peer.isUp || peer.process !== process) return;
       const { settle } = this.#ground;
-      const { tokenKeys, tampering } = this.#ports;
+      const { tokenKeys, desks } = this.#ports;
       const actor = tokenKeys.judge(peer, token, false);
       observer?.asked(peer.slot, requestId, call, actor);
-      const event: Asking = { _tag: "Command", requestId, call, token, actor };
-      peer.dispatch(tampering.asked?.(peer, event) ?? event);
+      desks.mutate(peer, requestId, { call, token, actor }, (answer) => this.#told(peer, requestId, answer));
       if (this.#asked.has(requestId)) deadlines.asked(requestId, peer, scheduler.now);
       settle(peer);
     });
     return true;
   }
 
-  /** A peer's driver has answered a request; those of operators come by here too. */
-  reply(peer: SimPeer, requestId: string, real: Answer): void {
-    const { scheduler, chronicle, observer } = this.#ground;
-    const { deadlines, witness, ghost, world, tampering, writer } = this.#ports;
+  /** A peer's driver has answered a request, also one of operators: what reaches the process of it. */
+  replied(peer: SimPeer, requestId: string, real: Answer): Answer {
+    const { scheduler, chronicle } = this.#ground;
+    const { deadlines, world, tampering } = this.#ports;
     const answer = tampering.answered?.(world, real) ?? real;
     const askedAt = this.#asked.get(requestId);
     this.#asked.delete(requestId);
     const undisturbedSince = deadlines.undisturbed(requestId)?.askedAt;
     deadlines.ended(requestId);
-    const detail = answer._tag === "Rejected" ? answer.rejection.code : answer._tag;
-    chronicle.note("reply", peer.slot, detail, Number(requestId.slice(1)) || 0);
-    observer?.replied(peer.slot, requestId, answer);
+    this.#note(peer, requestId, answer);
     for (const hook of this.#replied)
       hook(peer, { requestId, answer, askedAt, undisturbedSince, repliedAt: scheduler.now });
-    chronicle.marks.add(nameOfAnswer(answer));
     if (answer._tag === "Rejected")
       for (const { reason } of answer.rejection.members) {
         const situation = situationOfReason(reason);
         if (situation !== undefined) chronicle.marks.add(situation);
       }
+    return answer;
+  }
+
+  #note(peer: SimPeer, requestId: string, answer: Answer): void {
+    const { chronicle, observer } = this.#ground;
+    const detail = answer._tag === "Rejected" ? answer.rejection.code : answer._tag;
+    chronicle.note("reply", peer.slot, detail, Number(requestId.slice(1)) || 0);
+    observer?.replied(peer.slot, requestId, answer);
+    chronicle.marks.add(nameOfAnswer(answer));
+  }
+
+  /** A caller is told the answer of its peer's driver, or what its peer says where there is none. */
+  #told(peer: SimPeer, requestId: string, answer: Answer): void {
+    const { scheduler } = this.#ground;
+    const { witness, ghost, world, tampering, writer } = this.#ports;
+    if (this.#asked.delete(requestId)) {
+      this.#ground.chronicle.marks.add("a peer's time to answer was up");
+      this.#note(peer, requestId, answer);
+      this.gaveUp(requestId);
+      this.#ports.deadlines.ended(requestId);
+    }
     const told = tampering.told?.(world, requestId, answer) ?? answer;
     if (ghost.isLying(peer.slot)) witness.forgot(requestId, told);
     else witness.answered(requestId, scheduler.now, told, writer().honest);
@@ -130,7 +149,7 @@ export class Service {
     return this.#judged.has(requestId);
   }
 
-  /** Its caller has waited longer than the service promises, and gives up. */
+  /** Its caller has waited as long as the service promises, or longer, and its peer's driver has not answered. */
   gaveUp(requestId: string): void {
     const { scheduler } = this.#ground;
     const { deadlines } = this.#ports;
@@ -158,7 +177,7 @@ export class Service {
     observer?.acted("readiness", peer.slot, requestId, true);
     const { process } = peer;
     pauses.whenAwake(peer, () => {
-      if (peer.process === process) peer.dispatch({ _tag: "CheckReadiness", requestId });
+      if (peer.process === process) this.#ports.desks.readiness(peer, requestId);
       settle(peer);
     });
     return true;

@@ -13,7 +13,7 @@ import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.t
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { type Rows, type RowView, type TableName, type Write } from "../../core/Tables.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
-import { OperatorLog } from "../../runtime/OperatorLog.ts";
+import { OperatorLog, type OperatorLogPorts } from "../../runtime/OperatorLog.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
@@ -60,7 +60,7 @@ export interface Surroundings {
   readonly send: (peer: SimPeer, to: PeerId, message: Message) => void;
   readonly reply: (peer: SimPeer, requestId: string, answer: Answer) => void;
   /** Has what operators did written into the audit; see {@link OperatorLogPorts.audit}. */
-  readonly audit: (peer: SimPeer, acts: ReadonlyArray<NumberedAct>, done: (isAudited: boolean) => void) => void;
+  readonly audit: (peer: SimPeer, ...asked: Parameters<OperatorLogPorts["audit"]>) => void;
   /** Runs something after the latency of a small file. */
   readonly afterJournal: (peer: SimPeer, run: () => void) => void;
   /** A planted bug: operators are answered before their journal is flushed. */

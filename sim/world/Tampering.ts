@@ -6,6 +6,8 @@ import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Rows, TableName, Write } from "../../core/Tables.ts";
+import type { CommandGate } from "../../runtime/CommandGate.ts";
+import type { Replies, ReplyPorts } from "../../runtime/Replies.ts";
 import type { Later, Time } from "../../runtime/Time.ts";
 import type { HeldAnswers } from "../../runtime/transport/HeldAnswers.ts";
 import type { Link, LinkLimits, LinkPorts } from "../../runtime/transport/Link.ts";
@@ -91,6 +93,10 @@ export interface Tampering {
   readonly session?: (side: Side, ports: SessionPorts<Packet>) => Session<Packet>;
   /** The answers that a process keeps open. */
   readonly held?: (time: Time, most: number) => HeldAnswers<Letter>;
+  /** The callers that wait at a process. */
+  readonly replies?: (ports: ReplyPorts) => Replies;
+  /** The way of their requests to its driver, where so many may be at once. */
+  readonly gate?: (later: Later, most: number) => CommandGate;
   /** How timers of the protocol are waited for. */
   readonly later?: (real: Later) => Later;
   /** A peer that finds its rows damaged does not tell its core. */

@@ -29,6 +29,7 @@ import { Witness } from "../oracle/Witness.ts";
 import { Chronicle } from "./Chronicle.ts";
 import { Flushes } from "./Flushes.ts";
 import type { Ground } from "./Ground.ts";
+import { Desks } from "./Desks.ts";
 import { Handovers } from "./Handovers.ts";
 import { Mail } from "./Mail.ts";
 import { Lists } from "./Lists.ts";
@@ -99,6 +100,7 @@ export class World {
   readonly strangerKeys: PeerKeys;
   readonly nemeses: Array<Nemesis> = [];
   readonly #timers: Timers;
+  readonly #desks: Desks;
   readonly #handovers: Handovers;
   readonly #tampering: Tampering;
   readonly #observer: Observer | undefined;
@@ -173,13 +175,11 @@ export class World {
       crash: (peer, kind) => processes.crash(peer, kind),
     });
     this.#timers = new Timers(ground, tampering);
-    this.mail = new Mail(ground, {
-      world: this,
-      handovers,
-      checkers,
-      tampering,
-    });
+    this.mail = new Mail(ground, { world: this, handovers, checkers, tampering });
+    this.#desks = new Desks(ground, { cryptography: this.cryptography, checkers, tampering });
+    const desks = this.#desks;
     this.operators = new Operators(ground, {
+      desks,
       checkers,
       strangers: this.#streams("operator"),
       processes,
@@ -189,6 +189,7 @@ export class World {
     this.restores = new Restores(ground, { processes, operators: this.operators, ghost, witness });
     this.service = new Service(ground, {
       deadlines,
+      desks,
       witness,
       ghost,
       checkers,
@@ -319,8 +320,7 @@ export class World {
   }
 
   #reply(peer: SimPeer, requestId: string, answer: Answer): void {
-    this.service.reply(peer, requestId, answer);
-    this.operators.answered(requestId, answer);
+    this.#desks.answer(peer, requestId, this.service.replied(peer, requestId, answer));
   }
 
   #durable(peer: SimPeer, writes: ReadonlyArray<Write>): void {

@@ -3,17 +3,26 @@
  * driver handles its mail in order and without a pause, so that a thousand requests arriving at once would otherwise
  * delay every vote behind them by a second.
  */
-
-/** Requests that may be in the driver's mailbox at once. */
-const AT_ONCE = 16;
+import type { Later } from "./Time.ts";
 
 /** Hands one request to the driver; `consumed` is called when its step is done. */
-type Enter = (consumed: () => void) => void;
+export type Enter = (consumed: () => void) => void;
 
 export class CommandGate {
   readonly #waiting: Array<Enter> = [];
+  readonly #later: Later;
+  readonly #most: number;
   #inside = 0;
   #isPlanned = false;
+
+  /**
+   * @param later runs what is due at once only after all that has arrived by then
+   * @param most requests that may be in the driver's mailbox at once
+   */
+  constructor(later: Later, most: number) {
+    this.#later = later;
+    this.#most = most;
+  }
 
   /** Requests that have not reached the driver yet. */
   get size(): number {
@@ -22,7 +31,7 @@ export class CommandGate {
 
   /** Enters at once where there is room, otherwise in its turn. */
   enter(enter: Enter): void {
-    if (this.#inside < AT_ONCE && this.#waiting.length === 0) return this.#admit(enter);
+    if (this.#inside < this.#most && this.#waiting.length === 0) return this.#admit(enter);
     this.#waiting.push(enter);
     this.#plan();
   }
@@ -35,15 +44,15 @@ export class CommandGate {
     });
   }
 
-  /** Goes on in a later turn of the event loop, after what the network has brought by then. */
+  /** Goes on in a later turn, after what the network has brought by then. */
   #plan(): void {
-    if (this.#isPlanned || this.#waiting.length === 0 || this.#inside >= AT_ONCE) return;
+    if (this.#isPlanned || this.#waiting.length === 0 || this.#inside >= this.#most) return;
     this.#isPlanned = true;
-    setImmediate(() => {
+    this.#later(() => {
       this.#isPlanned = false;
-      const room = AT_ONCE - this.#inside;
+      const room = this.#most - this.#inside;
       for (const enter of this.#waiting.splice(0, room)) this.#admit(enter);
       this.#plan();
-    });
+    }, 0);
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Digest } from "../../core/base/Digest.ts";
-import type { Warrant } from "../../runtime/Warrant.ts";
-import type { BodyAccount } from "../http/BodyBudget.ts";
+import type { Warrant } from "../Warrant.ts";
+import type { BodyAccount } from "../BodyBudget.ts";
 import { ArrivalRoom } from "./ArrivalRoom.ts";
 
 const KIB = 1024;

@@ -3,9 +3,9 @@
  * strangers is small and apart from that of members, and a large message comes with a member's warrant or is not read.
  */
 import type { Digest } from "../../core/base/Digest.ts";
-import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
-import type { Warrant } from "../../runtime/Warrant.ts";
-import { type BodyAccount, BodyBudget } from "../http/BodyBudget.ts";
+import { STRANGER_BYTES } from "../EnvelopeCodec.ts";
+import type { Warrant } from "../Warrant.ts";
+import { type BodyAccount, BodyBudget } from "../BodyBudget.ts";
 
 const mebibyte = 1024 ** 2;
 /** Five of the largest messages, and of one member two of them. */
