@@ -19,11 +19,14 @@ import { batchHash } from "../../core/protocol/Statement.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import { isSpoken } from "../../core/protocol/Versions.ts";
 import { rowCodec, type Rows, type TableName, tableNames } from "../../core/Tables.ts";
+import type { ByteStore } from "../../runtime/ByteStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
+import { openCopy } from "../../server/backup/CopyStore.ts";
 import { cryptoBackend } from "../../server/crypto/CryptoBackend.ts";
 import { bringLaterKeys } from "../../server/peer/LaterKeys.ts";
 import { shamirProvider } from "../../server/seal/ShamirSeal.ts";
 import { openSqliteByteStore } from "../../server/sqlite/SqliteByteStore.ts";
+import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";
 import { parseTape } from "../../sim/tape/TapeFormat.ts";
 import { play } from "../../sim/tape/TapeRun.ts";
 import { enrollingElsewhere } from "../http/Enrollment.ts";
@@ -132,6 +135,20 @@ describe.each(versions)("version %d", (version) => {
     expect(() => before.verifyAll()).toThrow(OTHER);
     await Effect.runPromise(bytes.close);
     await expect(clusterOn(directory)).rejects.toThrow(/StartError: peer\.data-dir: seals\/\d+ was written/);
+  });
+
+  it("has written a database whose copy is read as it lies, and holds the same once a peer has opened it", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "custody-kept-"));
+    opened.push(() => rmSync(directory, { recursive: true }));
+    copyTo(folder, directory);
+    const rowsOf = ({ scan }: Pick<ByteStore, "scan">) => tableNames.map((table) => scan(table, "", 1000));
+    const asItLies = await Effect.runPromise(
+      Effect.scoped(Effect.map(openCopy(databaseFile(directory)), ({ bytes }) => rowsOf(bytes))),
+    );
+    const bytes = await Effect.runPromise(openSqliteByteStore({ directory }));
+    opened.push(() => Effect.runPromise(Effect.ignore(bytes.close)));
+    expect(asItLies.flat().length).toBeGreaterThan(20);
+    expect(rowsOf(bytes)).toEqual(asItLies);
   });
 
   it("has written rows of every kind that are read as they were meant, and written in its form for ever", () => {
