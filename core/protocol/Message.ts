@@ -1,7 +1,7 @@
 /**
- * Everything peers say to each other. Each message travels in a signed envelope
- * bound to sender, receiver and topology (protocol.md 2); the transport checks
- * the envelope, the core checks everything inside.
+ * Everything peers say to each other. Each message travels in an envelope bound to sender, receiver and topology
+ * (protocol.md 2), which its sender signs, or for which a session vouches; the transport checks that, the core checks
+ * everything inside.
  */
 import {
   bool,
