@@ -131,4 +131,13 @@ export const linkBugs: ReadonlyArray<PlantedBug> = [
     schedule: "swarm",
     tampering: () => ({ later: oneAtATime }),
   },
+  {
+    name: "timer-for-ever",
+    changes: "a timer for a moment more than five seconds ahead is set for one that never comes",
+    finds: "S51",
+    schedule: "swarm",
+    tampering: () => ({
+      later: (real) => (run, afterMillis) => real(run, afterMillis > 5_000 ? Number.POSITIVE_INFINITY : afterMillis),
+    }),
+  },
 ];

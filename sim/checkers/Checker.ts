@@ -135,8 +135,8 @@ export interface Checker {
   readonly stepped?: (peer: Watched) => void;
   /** A message that this peer had handled came again, and led to so many transactions. */
   readonly redelivered?: (peer: Watched, message: Message, transactions: number) => void;
-  /** A message is about to be handled by a peer. */
-  readonly delivered?: (peer: Watched, message: Message, from: PeerId) => void;
+  /** A message is about to be handled by a peer, `at` microseconds. */
+  readonly delivered?: (peer: Watched, message: Message, from: PeerId, at: number) => void;
   /** An idle peer has handled a message: its state before, and what it did. */
   readonly handled?: (peer: Watched, from: PeerId, message: Message, before: PeerState, done: Done) => void;
   /** An operator does something to a peer, or has been answered. */

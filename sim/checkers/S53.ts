@@ -1,12 +1,13 @@
 /**
  * S53: a refusal says what is so. A member is named for what it was, or had said of itself to whoever judged; where
- * members are in the way some are named; and a member's refusal is told with its own code, not as an absence.
+ * members are in the way some are named; and a member's refusal is told with its own code, not as an absence. No caller
+ * is told that time is up before it is, nor an entry peer's that the writer is silent while it speaks.
  */
 import type { Rejection } from "../../core/base/Rejection.ts";
 import type { MessageOf } from "../../core/protocol/Message.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import type { Checker } from "./Checker.ts";
+import type { Checker, Reply, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
 
@@ -66,6 +67,13 @@ const speaking: ReadonlySet<string> = new Set([
   "PRECONDITION_FAILED",
 ]);
 
+/** What is said of a request whose time is up; with what may be lost of it on the way, in microseconds. */
+const overdue = /waited for its turn too long|in time[.;]|^An earlier change of this approver is still/u;
+const PATIENCE_MICROS = 8_500_000;
+/** A writer that has said nothing for two seconds is silent; what waits to be handled may have come since. */
+const SILENCE_MICROS = 1_500_000;
+const SILENT = "it does not answer";
+
 /** What is in the way where no member is. */
 const nameless: ReadonlyArray<RegExp> = [
   /^The request waited for its turn too long/u,
@@ -80,6 +88,29 @@ export const S53 = (ghost: Ghost): Checker => {
   const lately: Array<Array<string | undefined>> = [];
   /** By slot, and by the member that answered it: its last answers. */
   const heard: Array<Map<PeerId, Array<Ready>>> = [];
+
+  /** By slot: which process of it has heard the writer last, and when. */
+  const writerHeard: Array<{ readonly process: number; readonly at: number } | undefined> = [];
+
+  const assertDue = ({ slot, process }: Watched, { requestId, askedAt, repliedAt }: Reply, told: Rejection): void => {
+    const waited = repliedAt - (askedAt ?? Number.NEGATIVE_INFINITY);
+    if (overdue.test(told.detail) && waited < PATIENCE_MICROS)
+      throw new Violation(
+        "S53",
+        `peer ${slot} answered request ${requestId}: ${told.detail}`,
+        `it had come ${Math.floor(waited / 1_000)} ms before`,
+      );
+    const writer = ghost.membership?.writer;
+    const last = writerHeard[slot];
+    if (slot === writer || last === undefined || last.process !== process) return;
+    if (!told.members.some(({ peerId, reason }) => peerId === writer && reason === SILENT)) return;
+    if (repliedAt - last.at < SILENCE_MICROS)
+      throw new Violation(
+        "S53",
+        `peer ${slot} answered request ${requestId}: the writer does not answer`,
+        `it had heard the writer ${Math.floor((repliedAt - last.at) / 1_000)} ms before`,
+      );
+  };
 
   const saidTo = (slot: number, member: PeerId): ReadonlyArray<Ready> => heard[slot]?.get(member) ?? [];
 
@@ -141,7 +172,8 @@ export const S53 = (ghost: Ghost): Checker => {
       if (known.length > 3) known.shift();
       settle(slot);
     },
-    delivered: ({ slot }, message, from) => {
+    delivered: ({ slot, process }, message, from, at) => {
+      if (from === ghost.membership?.writer) writerHeard[slot] = { process, at };
       if (message._tag !== "Ready") return;
       const said = (heard[slot] ??= new Map<PeerId, Array<Ready>>());
       const answers = said.get(from) ?? [];
@@ -149,13 +181,16 @@ export const S53 = (ghost: Ghost): Checker => {
       answers.push(message);
       said.set(from, answers);
     },
-    replied: ({ slot, honest }, { requestId, answer }) => {
+    replied: (peer, reply) => {
+      const { slot, honest } = peer;
+      const { requestId, answer } = reply;
       const writer = ghost.membership?.writer;
       if (!honest || ghost.isLying(slot) || (writer !== undefined && ghost.isLying(writer))) return;
       if (answer._tag === "Readiness") assertNamed(slot, requestId, answer.faults);
       if (answer._tag !== "Rejected") return;
       assertNamed(slot, requestId, answer.rejection.members);
       assertTold(slot, requestId, answer.rejection);
+      assertDue(peer, reply, answer.rejection);
     },
   };
 };

@@ -64,14 +64,14 @@ export class Handovers {
    * @param how whether it is to come again, and whom to tell when the driver is done with it
    */
   handOver(peer: SimPeer, { from, message, versions }: Opened, heard: Message, { isTwice, consumed }: Heard): void {
-    const { chronicle, settle } = this.#ground;
+    const { chronicle, scheduler, settle } = this.#ground;
     const { tokenKeys, world, tampering } = this.#ports;
     const handled = tampering.delivered?.(world, peer, heard, from) ?? heard;
     countHeard(chronicle.marks, peer, handled, from);
     const tokens = tokensIn(handled, this.#ports.composition);
     const actors = tokens.length === 0 ? NO_ACTORS : tokens.map((token) => tokenKeys.judge(peer, token, true));
     const event = delivery(tampering.sender?.(peer, from, message) ?? from, handled, actors, versions);
-    for (const hook of this.#delivered) hook(peer, message, from);
+    for (const hook of this.#delivered) hook(peer, message, from, scheduler.now);
     if (message._tag === "Ready") this.attendance.answered(peer, from, message);
     const { process, transactions, said } = peer;
     const hindrances = isTwice ? peer.hindrances : 0;

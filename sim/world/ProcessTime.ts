@@ -1,5 +1,6 @@
 /** Time as one process of a peer has it: what it waits for waits while it stands still, and ends with it. */
 import type { Time } from "../../runtime/Time.ts";
+import { Violation } from "../base/Violation.ts";
 import type { Ground } from "./Ground.ts";
 import type { SimPeer } from "./SimPeer.ts";
 
@@ -9,6 +10,9 @@ export const processTime = ({ scheduler, pauses }: Ground, peer: SimPeer): Time 
   return {
     elapsedMillis: () => Math.floor(scheduler.now / 1_000),
     later: (run, afterMillis) => {
+      // A real timer would fire at once.
+      if (!Number.isFinite(afterMillis))
+        throw new Violation("S51", `peer ${peer.slot} sets a timer`, `it is to fire in ${afterMillis} ms`);
       let isOff = false;
       const go = (): void => {
         if (!isOff && peer.isUp && peer.process === process) run();
