@@ -53,8 +53,8 @@ const placeByTable = new Map<string, Place>(Object.entries(placed));
 
 /** Seldom read and much alike: those of a transaction share blocks, deflated. */
 const packed: ReadonlySet<TableName> = new Set(["slots", "certificates", "audit"]);
-/** Long, unlike anything else, and read one at a time: each in a block of its own. */
-const alone: ReadonlySet<TableName> = new Set(["seals"]);
+/** Unlike anything else, and read one at a time: each in a block of its own, beside those written with it. */
+const alone: ReadonlySet<TableName> = new Set(["seals", "batches"]);
 /** Smaller ones stay in their rows, such as slots that are still to be replaced: a place in a block takes room too. */
 const SMALLEST = 128;
 
