@@ -59,18 +59,6 @@ export const gatewayBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
-    name: "time-is-up",
-    changes: "a caller is told at once that its request has waited for its turn too long",
-    finds: "S53",
-    tampering: () => ({
-      answered: unavailable((rejection) => ({
-        ...rejection,
-        members: [],
-        detail: "The request waited for its turn too long; nothing was reserved.",
-      })),
-    }),
-  },
-  {
     name: "answer-early",
     changes: "a caller is told of success while the outcome is not known",
     finds: "S14",

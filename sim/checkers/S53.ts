@@ -1,7 +1,7 @@
 /**
  * S53: a refusal says what is so. A member is named for what it was, or had said of itself to whoever judged; where
  * members are in the way some are named; and a member's refusal is told with its own code, not as an absence. No caller
- * is told that time is up before it is, nor an entry peer's that the writer is silent while it speaks.
+ * is told that the writer is silent while it speaks.
  */
 import type { Rejection } from "../../core/base/Rejection.ts";
 import type { MessageOf } from "../../core/protocol/Message.ts";
@@ -67,9 +67,6 @@ const speaking: ReadonlySet<string> = new Set([
   "PRECONDITION_FAILED",
 ]);
 
-/** What is said of a request whose time is up; with what may be lost of it on the way, in microseconds. */
-const overdue = /waited for its turn too long|in time[.;]|^An earlier change of this approver is still/u;
-const PATIENCE_MICROS = 8_500_000;
 /** A writer that has said nothing for two seconds is silent; what waits to be handled may have come since. */
 const SILENCE_MICROS = 1_500_000;
 const SILENT = "it does not answer";
@@ -92,14 +89,7 @@ export const S53 = (ghost: Ghost): Checker => {
   /** By slot: which process of it has heard the writer last, and when. */
   const writerHeard: Array<{ readonly process: number; readonly at: number } | undefined> = [];
 
-  const assertDue = ({ slot, process }: Watched, { requestId, askedAt, repliedAt }: Reply, told: Rejection): void => {
-    const waited = repliedAt - (askedAt ?? Number.NEGATIVE_INFINITY);
-    if (overdue.test(told.detail) && waited < PATIENCE_MICROS)
-      throw new Violation(
-        "S53",
-        `peer ${slot} answered request ${requestId}: ${told.detail}`,
-        `it had come ${Math.floor(waited / 1_000)} ms before`,
-      );
+  const assertSilent = ({ slot, process }: Watched, { requestId, repliedAt }: Reply, told: Rejection): void => {
     const writer = ghost.membership?.writer;
     const last = writerHeard[slot];
     if (slot === writer || last === undefined || last.process !== process) return;
@@ -192,7 +182,7 @@ export const S53 = (ghost: Ghost): Checker => {
       if (answer._tag !== "Rejected") return;
       assertNamed(slot, requestId, answer.rejection.members);
       assertTold(slot, requestId, answer.rejection);
-      assertDue(peer, reply, answer.rejection);
+      assertSilent(peer, reply, answer.rejection);
     },
   };
 };
