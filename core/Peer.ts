@@ -51,7 +51,7 @@ import { onResolveTimer, onSettleAnswer, onSettleQuery } from "./protocol/Settle
 import { onSnapshotOffer, recover } from "./protocol/TakingOver.ts";
 import { noteVersions } from "./protocol/Versions.ts";
 import { onVotes } from "./protocol/Votes.ts";
-import { onIntegrityLost, onSealed, onUnsealed, onVerified, onVerifying } from "./protocol/Seal.ts";
+import { onIntegrityLost, onSealed, onUnsealed, onVerifying } from "./protocol/Seal.ts";
 import type { StepResult } from "./Action.ts";
 import { Step } from "./protocol/Step.ts";
 
@@ -98,9 +98,7 @@ const operate = (step: Step, event: Other, handling: Handling): void => {
     case "Verifying":
       return onVerifying(step);
     case "Unsealed":
-      return onUnsealed(step, event.acts, event.restUnverified);
-    case "Verified":
-      return onVerified(step);
+      return onUnsealed(step, event.acts);
     case "Sealed":
       return onSealed(step, event.acts);
     case "DeclareRestore":

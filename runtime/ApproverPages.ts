@@ -9,7 +9,6 @@ import { isIndexed } from "../core/commands/approvers/ApproverIndex.ts";
 import { approverRef } from "../core/credential/ApproverRef.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import type { Settings } from "../core/protocol/Event.ts";
-import { beingVerified } from "../core/protocol/Unavailable.ts";
 import { type Rejection, rejection } from "../core/base/Rejection.ts";
 import type { RowView, TableName } from "../core/Tables.ts";
 import type { KeyView } from "./PeerStore.ts";
@@ -62,7 +61,6 @@ export const listRefusal = (state: Standing): Rejection | undefined => {
   if (refusal !== undefined) return refusal;
   // A damaged registry may lack rows, and a list could not tell.
   if (state.fitness.integrityFault !== undefined) return damaged;
-  if (state.fitness.restUnverified) return beingVerified;
   return isIndexed(state) ? undefined : unindexed;
 };
 

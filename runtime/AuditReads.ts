@@ -8,7 +8,6 @@ import { type Rejection, type RejectionCode, rejection } from "../core/base/Reje
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import { auditHash } from "../core/protocol/Audit.ts";
 import { NO_DIGEST } from "../core/protocol/SignedState.ts";
-import { beingVerified } from "../core/protocol/Unavailable.ts";
 import { numberKey } from "../core/protocol/Tables.ts";
 import type { Rows, RowView } from "../core/Tables.ts";
 import { IntegrityFailure } from "./PeerStore.ts";
@@ -80,7 +79,6 @@ export const readAudit = (
 ): Either.Either<ReadonlyArray<AuditRow>, Rejection> => {
   const refusal = readRefusal(ports.state);
   if (refusal !== undefined && !ofTheRegistry.has(refusal.code)) return Either.left(refusal);
-  if (ports.state.fitness.restUnverified) return Either.left(beingVerified);
   const count = Math.min(limit, ports.state.signed.audit.seq - since + 1);
   if (count <= 0) return Either.right([]);
   const isBegun = since > 1;

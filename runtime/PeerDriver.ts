@@ -176,24 +176,9 @@ export class PeerDriver {
     this.#take({ event, consumed });
   }
 
-  /**
-   * Brings the identity key into use; `acts` is what operators did up to and with it. `restUnverified`: the store
-   * proves rows as they are read, and {@link reread} has found no damage.
-   */
-  unseal(signer: Signer, acts: ReadonlyArray<NumberedAct> = [], restUnverified = false): void {
-    this.#take({ event: { _tag: "Unsealed", acts, restUnverified }, signer });
-  }
-
-  /** Reads everything once more that the state was made from: where one of these rows does not hold, or undefined. */
-  reread(): string | undefined {
-    const { store, crypto, commands, clock } = this.#ports;
-    try {
-      boot(store, crypto, commands, clock().elapsed);
-    } catch (fault) {
-      if (fault instanceof IntegrityFailure) return fault.message;
-      throw fault;
-    }
-    return undefined;
+  /** Brings the identity key into use; `acts` is what operators did up to and with it. */
+  unseal(signer: Signer, acts: ReadonlyArray<NumberedAct> = []): void {
+    this.#take({ event: { _tag: "Unsealed", acts }, signer });
   }
 
   /** Nothing more is done, not even the rest of the actions under way: the same as a crash. */

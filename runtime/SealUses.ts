@@ -4,28 +4,12 @@
  * one by one.
  */
 const FIRST_COUNTS = 1024;
-const NONE = new Uint8Array(0);
 /** A transaction with nearly as many rows or more is not counted down: its seal stays. */
 const MOST = 0xffff;
 
 export class SealUses {
   /** One more than there are rows; 0 where there is no seal. */
-  #counts: Uint16Array;
-
-  /** @param bytes what {@link bytes} gave */
-  constructor(bytes: Uint8Array = NONE) {
-    this.#counts = new Uint16Array(Math.max(FIRST_COUNTS, bytes.length / 2));
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    for (let at = 0; at + 1 < bytes.length; at += 2) this.#counts[at / 2] = view.getUint16(at);
-  }
-
-  /** All counts as one text of bytes. */
-  bytes(): Uint8Array {
-    const last = this.#counts.findLastIndex((count) => count > 0);
-    const view = new DataView(new ArrayBuffer(2 * (last + 1)));
-    for (let at = 0; at <= last; at++) view.setUint16(2 * at, this.#counts[at] ?? 0);
-    return new Uint8Array(view.buffer);
-  }
+  #counts = new Uint16Array(FIRST_COUNTS);
 
   /** Undefined where there is no seal; infinite where rows are not counted. */
   of(transaction: number): number | undefined {

@@ -3,31 +3,60 @@
  * down, decoded and verified on their way up. A row that does not hold never
  * reaches the core.
  */
+import { encode } from "../core/codec/CborWriter.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import type { Digest } from "../core/base/Digest.ts";
 import { type Rows, type RowView, type TableName, tables, type Write } from "../core/Tables.ts";
 import type { Schema } from "../core/protocol/Composition.ts";
 import { numberKey, SELF } from "../core/protocol/Tables.ts";
-import { type ByteStore, type StoredRow, StoreFailure } from "./ByteStore.ts";
-import type { CheckpointFile, Moment, RowChanges } from "./Checkpoint.ts";
-import { CheckpointLog, type Knowledge, useSeals } from "./CheckpointLog.ts";
+import { type ByteStore, type Change, type StoredRow, StoreFailure } from "./ByteStore.ts";
 import type { KeyHistory } from "./KeyHistory.ts";
-import { printOf } from "./KnownRows.ts";
+import { KnownRows } from "./KnownRows.ts";
 import { OpenedRows } from "./OpenedRows.ts";
 import { IntegrityFailure, type KeyView, type PeerStore } from "./PeerStore.ts";
 import { RecentMap } from "./RecentMap.ts";
 import { RowOpener } from "./RowOpener.ts";
-import { elementOf, type IntegrityKey, leafOf, maskOf } from "./RowSeal.ts";
-import { pagesOf, type RowChange, RowProofs } from "./RowProofs.ts";
-import { addUp, asDigest, type Head, modulo, type Share, type Verified } from "./RowSums.ts";
-import { sealTransaction } from "./SealedTransaction.ts";
+import { elementOf, type IntegrityKey, leafOf, maskOf, type PlainRow, sealCodec, sealRows } from "./RowSeal.ts";
+import { SealUses } from "./SealUses.ts";
 
+const MODULUS = 1n << 256n;
+/** Rows of one slice of a verification: a few milliseconds, in which no request is answered. */
+const SCAN_PAGE = 64;
 /** Elements of recently written rows: most rows that change were written a moment ago. */
 const REMEMBERED = 8192;
-/** Bytes of changes behind a checkpoint: read in a second. */
-const MOST_CHANGES = 16 * 1024 * 1024;
+
+/** The progress of a verification: rows verified, of how many by the signed head and with the seals seen so far. */
+export interface Verified {
+  readonly rows: number;
+  readonly of: number;
+}
+
+/** A row's share of the sum, and which seal it needs. */
+interface Share {
+  readonly element: bigint;
+  readonly sealedIn: number | undefined;
+}
+
+/**
+ * The sum is over all rows but the head and the seal of the transaction that wrote it: that seal proves the head, and
+ * is added by the next transaction.
+ */
+interface Head {
+  readonly transactions: number;
+  /** All but the head and the seals. */
+  readonly rows: number;
+  readonly sum: bigint;
+  /** Whether its own seal is a row, as it is unless an older program wrote it. */
+  readonly hasSeal: boolean;
+}
 
 const EMPTY: Head = { transactions: 0, rows: 0, sum: 0n, hasSeal: false };
+
+const NONE: ReadonlySet<number> = new Set();
+
+const modulo = (value: bigint): bigint => ((value % MODULUS) + MODULUS) % MODULUS;
+
+const asDigest = (sum: bigint): Digest => sum.toString(16).padStart(64, "0") as Digest;
 
 export class SealedStore implements PeerStore, KeyView {
   readonly #bytes: ByteStore;
@@ -40,26 +69,17 @@ export class SealedStore implements PeerStore, KeyView {
   readonly #history: KeyHistory;
   readonly #opened = new OpenedRows();
   #head: Head | undefined;
-  readonly #log: CheckpointLog;
-  /** From the end of a verification, or a checkpoint on, for as long as the keys are in use. */
-  #knowledge: Knowledge | undefined;
-  /** From a checkpoint on, until all rows are verified. */
-  #proofs: RowProofs | undefined;
+  /** From the end of a verification on, for as long as the keys are in use. */
+  #known: KnownRows | undefined;
+  /** The same of the seals that rows need. */
+  #uses: SealUses | undefined;
 
-  /** @param checkpoint where what this store knows of its rows outlives it; without, every unseal reads all of them */
-  constructor(
-    bytes: ByteStore,
-    crypto: Crypto,
-    schema = tables,
-    checkpoint?: CheckpointFile,
-    mostChanges = MOST_CHANGES,
-  ) {
+  constructor(bytes: ByteStore, crypto: Crypto, schema = tables) {
     this.#bytes = bytes;
     this.#crypto = crypto;
     this.#schema = schema;
     const others = (schema.names as ReadonlyArray<TableName>).filter((table) => table !== "head" && table !== "seals");
     this.#tables = ["seals", ...others];
-    this.#log = new CheckpointLog(checkpoint, crypto, mostChanges);
     this.#rows = new RowOpener(bytes, crypto, schema);
     this.#history = this.#rows.history;
   }
@@ -74,9 +94,8 @@ export class SealedStore implements PeerStore, KeyView {
     this.#shares.clear();
     this.#opened.clear();
     this.#rows.forget();
-    this.#knowledge = undefined;
-    this.#proofs = undefined;
-    this.#log.stop();
+    this.#known = undefined;
+    this.#uses = undefined;
   }
 
   /** Brings a later integrity key into memory; it is in use once a stored row of the history names it. */
@@ -84,11 +103,10 @@ export class SealedStore implements PeerStore, KeyView {
     this.#history.add(integrity);
   }
 
-  /** A row; once it is known which there are, a missing one throws, just as one whose seal does not hold. */
+  /** A row; once all are verified, a missing one throws, just as one whose seal does not hold. */
   get<T extends TableName>(table: T, key: string): Rows[T] | undefined {
     const stored = this.#bytes.get(table, key);
     const opened = stored && this.#rows.openCurrent(table, key, stored);
-    this.#proofs?.assertRow(table, key, opened && this.#elementOf(opened.leaf));
     return opened === undefined ? this.#absent(table, key) : opened.value;
   }
 
@@ -100,8 +118,6 @@ export class SealedStore implements PeerStore, KeyView {
   };
 
   #recall<T extends TableName>(table: T, key: string): Rows[T] | undefined {
-    // What was opened once need not be what was written last.
-    if (this.#proofs !== undefined) return this.get(table, key);
     const stored = this.#bytes.get(table, key);
     if (stored === undefined) return this.#absent(table, key);
     const recalled = this.#opened.get(table, key, stored);
@@ -113,8 +129,7 @@ export class SealedStore implements PeerStore, KeyView {
   }
 
   #absent(table: TableName, key: string): undefined {
-    if (this.#proofs === undefined && this.#knowledge?.known.printAt(table, key) !== undefined)
-      throw new IntegrityFailure(`${table}/${key}`, "the row is missing");
+    if (this.#known?.has(table, key) === true) throw new IntegrityFailure(`${table}/${key}`, "the row is missing");
   }
 
   scan<T extends TableName>(
@@ -122,7 +137,6 @@ export class SealedStore implements PeerStore, KeyView {
     after: string,
     limit: number,
   ): ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }> {
-    this.#proofs?.assertTable(table);
     return this.#bytes.scan(table, after, limit).flatMap(({ key, value }) => this.#shown(table, key, value));
   }
 
@@ -133,158 +147,159 @@ export class SealedStore implements PeerStore, KeyView {
   }
 
   keys(table: TableName, from: string, limit: number): ReadonlyArray<string> {
-    this.#proofs?.assertTable(table);
     return this.#bytes.keys(table, from, limit);
   }
 
   commit(writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void {
     const { version, key: integrity } = this.#history.newest();
-    const { changes, rows, counts, head, sealed } = sealTransaction(
-      {
-        crypto: this.#crypto,
-        schema: this.#schema,
-        integrity,
-        version,
-        shareOnDisk: (table, key) => this.#shareOnDisk(table, key),
-        uses: this.#knowledge?.uses,
-      },
-      this.#headNow(),
-      writes,
+    const before = this.#headNow();
+    const transaction = before.transactions + 1;
+    let { sum, rows } = before;
+    const plain: Array<PlainRow> = [];
+    const leaves: Array<Digest> = [];
+    const removals: Array<Change> = [];
+    const added: Array<readonly [string, Share]> = [];
+    const released: Array<number | undefined> = [];
+    for (const write of writes) {
+      const { table, key } = write;
+      if (write.op !== "insert") {
+        const { element, sealedIn } = this.#shareOnDisk(table, key);
+        sum -= element;
+        released.push(sealedIn);
+      }
+      if (write.op === "insert") rows += 1;
+      if (write.op === "remove") {
+        rows -= 1;
+        removals.push({ op: "remove", table, key });
+        continue;
+      }
+      const row = { table, key, row: encode(this.#schema.codecOf(table), write.row) };
+      const leaf = leafOf(this.#crypto, transaction, row);
+      const element = elementOf(this.#crypto, integrity, leaf);
+      leaves.push(leaf);
+      sum += element;
+      added.push([nameOf(table, key), { element, sealedIn: transaction }]);
+      plain.push(row);
+    }
+    const unused = this.#unusedAfter(released, before);
+    if (before.hasSeal && !unused.has(before.transactions))
+      sum += this.#shareOnDisk("seals", numberKey(before.transactions)).element;
+    for (const number of unused) {
+      const key = numberKey(number);
+      // The newest seal is not in the sum yet.
+      if (number !== before.transactions) sum -= this.#shareOnDisk("seals", key).element;
+      removals.push({ op: "remove", table: "seals", key });
+    }
+    sum = modulo(sum);
+    const masked = modulo(sum + maskOf(this.#crypto, integrity, transaction));
+    const head: PlainRow = {
+      table: "head",
+      key: SELF,
+      row: encode(this.#schema.codecOf("head"), { transactions: transaction, rows, digest: asDigest(masked) }),
+    };
+    leaves.push(leafOf(this.#crypto, transaction, head));
+    const sealed = sealRows(this.#crypto, integrity, version, transaction, leaves);
+    const seal: PlainRow = {
+      table: "seals",
+      key: numberKey(transaction),
+      row: encode(this.#schema.codecOf("seals"), sealed),
+    };
+    const sealElement = elementOf(this.#crypto, integrity, leafOf(this.#crypto, transaction, seal));
+    added.push([nameOf("seals", seal.key), { element: sealElement, sealedIn: undefined }]);
+    const ops: ReadonlyArray<"insert" | "replace"> = [
+      "insert",
+      ...writes.flatMap((each) => (each.op === "remove" ? [] : [each.op])),
+      before.transactions === 0 ? "insert" : "replace",
+    ];
+    const beside = encode(sealCodec, { transaction, own: undefined });
+    const puts = [seal, ...plain, head].map(
+      ({ table, key, row }, index): Change => ({
+        op: ops[index] ?? "insert",
+        table,
+        key,
+        value: { row, seal: beside },
+      }),
     );
-    this.#note({ transaction: head.transactions, sum: asDigest(head.sum) }, rows, counts);
     // Readers may see the transaction before its end is reported; a failure ends the peer anyway.
-    if (this.#proofs === undefined)
-      for (const { table, key, after } of rows) if (after === undefined) this.#knowledge?.known.delete(table, key);
-    this.#proofs?.begin(rows);
-    this.#bytes.commit(changes, (failure) => {
+    for (const { table, key } of removals) this.#known?.delete(table, key);
+    this.#bytes.commit([...puts, ...removals], (failure) => {
       if (failure === undefined) {
-        this.#head = head;
-        this.#took(rows, head.transactions);
-        this.#rows.remember(numberKey(head.transactions), sealed);
-        if (this.#knowledge !== undefined) useSeals(this.#knowledge.uses, head.transactions, counts);
+        for (const { op, table, key } of writes) if (op === "insert") this.#known?.add(table, key);
+        this.#head = { transactions: transaction, rows, sum, hasSeal: true };
+        for (const { table, key } of removals) this.#shares.delete(nameOf(table, key));
+        for (const [name, share] of added) this.#shares.set(name, share);
+        this.#rows.remember(seal.key, sealed);
+        for (const number of released) if (number !== undefined) this.#uses?.add(number, -1);
+        for (const number of unused) this.#uses?.end(number);
+        this.#uses?.start(transaction);
+        this.#uses?.add(transaction, plain.length);
         for (const write of writes)
           if (write.table === "integrity" && write.op === "insert")
-            this.#history.append(write.row.publicKey, head.transactions);
-        if (this.#log.isLong) this.#keepCheckpoint();
+            this.#history.append(write.row.publicKey, transaction);
       }
       done(failure);
     });
   }
 
-  /** Adds a transaction to the checkpoint. */
-  #note(moment: Moment, changes: ReadonlyArray<RowChange>, counts: Omit<RowChanges, "rows">): void {
-    const known = this.#knowledge?.known;
-    if (known === undefined || !this.#log.isKept) return;
-    const rows = changes
-      .filter(({ table }) => table !== "seals")
-      .map(({ table, key, after }) => ({
-        table,
-        place: known.placeOf(table, key),
-        print: after === undefined ? 0 : printOf(after),
-      }));
-    this.#log.add(this.#history.newest().key, moment, { rows, ...counts });
-  }
-
-  /** What was written is there. */
-  #took(changes: ReadonlyArray<RowChange>, transaction: number): void {
-    for (const { table, key, after } of changes) {
-      const name = nameOf(table, key);
-      if (after === undefined) this.#shares.delete(name);
-      else this.#shares.set(name, { element: after, sealedIn: table === "seals" ? undefined : transaction });
-      if (table === "seals") continue;
-      if (after === undefined) this.#knowledge?.known.delete(table, key);
-      else this.#knowledge?.known.set(table, key, after);
-    }
-    this.#proofs?.end();
-  }
-
-  /** Keeps all that is known of the rows; no transaction may be under way. */
-  #keepCheckpoint(): void {
-    const { transactions, sum } = this.#headNow();
-    const moment = { transaction: transactions, sum: asDigest(sum) };
-    if (this.#knowledge !== undefined) this.#log.start(this.#history.newest().key, moment, this.#knowledge);
+  /** The transactions of which no row is left once these have lost one each; none while that is not known. */
+  #unusedAfter(released: ReadonlyArray<number | undefined>, before: Head): ReadonlySet<number> {
+    const uses = this.#uses;
+    if (uses === undefined) return NONE;
+    const fewer = new Map<number, number>();
+    for (const number of released) if (number !== undefined) fewer.set(number, (fewer.get(number) ?? 0) + 1);
+    // What it wrote beside the head may be gone already, or it has only removed.
+    if (before.hasSeal && !fewer.has(before.transactions)) fewer.set(before.transactions, 0);
+    return new Set([...fewer].flatMap(([number, count]) => (uses.of(number) === count ? [number] : [])));
   }
 
   /**
-   * Takes over what a checkpoint says of the rows: each is then proven where it is read, a table before it is scanned,
-   * and {@link verifyRest} proves all. False where there is none that ends with the signed head: then
-   * {@link verifyPages} must. Needs the integrity key.
-   */
-  resume(): boolean {
-    if (!this.#history.isInUse) return false;
-    try {
-      const head = this.#headOnDisk();
-      const { transactions: transaction, sum } = head;
-      if (!this.#isLast(head)) return false;
-      const { key } = this.#history.newest();
-      this.#knowledge = this.#log.read(key, { transaction, sum: asDigest(sum) });
-    } catch (fault) {
-      if (fault instanceof IntegrityFailure) return false;
-      throw fault;
-    }
-    if (this.#knowledge === undefined) return false;
-    this.#proofs = new RowProofs({
-      bytes: this.#bytes,
-      known: this.#knowledge.known,
-      tables: this.#tables,
-      elementOf: (table, key, stored) => this.#shareOf(table, key, stored).element,
-      open: (table, key, stored) => void this.#rows.open(table, key, stored),
-    });
-    return true;
-  }
-
-  /**
-   * Verifies all rows after {@link resume}, as {@link verifyPages} does, while they are read and written. Returns where
-   * something does not hold.
-   */
-  *verifyRest(): Generator<Verified, string | undefined> {
-    const proofs = this.#proofs;
-    if (proofs === undefined) return undefined;
-    try {
-      const pages = proofs.pages();
-      let page = pages.next();
-      for (; page.done !== true; page = pages.next()) {
-        yield { rows: page.value, of: this.#headNow().rows + Math.min(page.value, this.#headNow().transactions) };
-        // Its keys are out of use, and perhaps in use again.
-        if (this.#proofs !== proofs) return undefined;
-      }
-      const head = this.#headNow();
-      const newest = head.hasSeal ? this.#shareOnDisk("seals", numberKey(head.transactions)).element : 0n;
-      if (modulo(page.value) !== modulo(head.sum + newest)) return "the rows do not add up to the signed head";
-      this.#proofs = undefined;
-      return undefined;
-    } catch (fault) {
-      if (fault instanceof IntegrityFailure) return fault.message;
-      throw fault;
-    }
-  }
-
-  /**
-   * Verifies all rows before anything is written: see {@link addUp}. Where something does not hold it goes through
+   * Adds up every row and its seal and compares the sum with the signed head: finds rows and seals that were changed,
+   * and rows that were deleted, added or brought back from an older time. Where something does not hold it goes through
    * all rows once more, seal by seal, to say where. Needs the integrity key. Returns where, or undefined. It keeps no
-   * row and pauses after every page, so that its caller can do something else in between.
+   * row and pauses after every page, so that its caller can do something else in between; nothing may be committed
+   * before it has ended.
    */
   *verifyPages(): Generator<Verified, string | undefined> {
     if (!this.#history.isInUse) return "the integrity key is not in memory";
     try {
       const head = this.#headOnDisk();
-      if (!this.#isLast(head)) return "head/self: it is not the one that was written last";
-      const { setKey } = this.#history.newest().key;
-      const found = yield* addUp(
-        {
-          bytes: this.#bytes,
-          crypto: this.#crypto,
-          setKey,
-          tables: this.#tables,
-          shareOf: (table, key, stored) => this.#shareOf(table, key, stored),
-          opener: this.#rows,
-        },
-        head,
-      );
-      if (typeof found === "string") return found;
-      this.#knowledge = found;
-      this.#head = head;
-      this.#keepCheckpoint();
+      if (this.#head !== undefined && (head.transactions !== this.#head.transactions || head.sum !== this.#head.sum))
+        return "head/self: it is not the one that was written last";
+      const known = new KnownRows(this.#crypto, this.#history.newest().key.setKey);
+      const uses = new SealUses();
+      const newest = head.hasSeal ? numberKey(head.transactions) : undefined;
+      let sum = 0n;
+      let rows = 0;
+      let seals = 0;
+      let areSealed = true;
+      yield { rows, of: head.rows };
+      for (const table of this.#tables)
+        for (const page of pagesOf(this.#bytes, table)) {
+          if (table === "seals") seals += page.length;
+          for (const { key, value } of page) {
+            // What proves the head was verified with it.
+            if (table === "seals" && key === newest) {
+              uses.start(head.transactions);
+              continue;
+            }
+            const { element, sealedIn } = this.#shareOf(table, key, value);
+            sum += element;
+            if (table === "seals") {
+              // Else the sum will not be that of the head.
+              if (sealedIn !== undefined && sealedIn <= head.transactions) uses.start(sealedIn);
+              continue;
+            }
+            rows += 1;
+            known.add(table, key);
+            // The sum does not tell whether a row carried a proof of its own.
+            if (sealedIn !== undefined && !uses.add(sealedIn, 1)) areSealed = false;
+          }
+          yield { rows: rows + seals, of: head.rows + seals };
+        }
+      if (!areSealed || rows !== head.rows || sum % MODULUS !== head.sum)
+        return yield* this.#faultPages(rows, head.rows);
+      this.#known = known;
+      this.#uses = uses;
       return undefined;
     } catch (fault) {
       if (fault instanceof IntegrityFailure) return fault.message;
@@ -292,9 +307,18 @@ export class SealedStore implements PeerStore, KeyView {
     }
   }
 
-  /** Whether a head is the one that this very store wrote last, if it wrote any. */
-  #isLast({ transactions, sum }: Head): boolean {
-    return this.#head === undefined || (transactions === this.#head.transactions && sum === this.#head.sum);
+  /** Where rows that do not add up to the head differ from what was written, told as exactly as can be. */
+  *#faultPages(rows: number, of: number): Generator<Verified, string> {
+    let opened = 0;
+    for (const table of this.#tables)
+      for (const page of pagesOf(this.#bytes, table)) {
+        for (const { key, value } of page) this.#rows.open(table, key, value);
+        opened += page.length;
+        yield { rows: opened, of: Math.max(opened, of) };
+      }
+    return rows === of
+      ? "the rows do not add up to the signed head"
+      : `${Math.abs(rows - of)} rows are ${rows < of ? "missing" : "too many"}`;
   }
 
   /**
@@ -338,9 +362,7 @@ export class SealedStore implements PeerStore, KeyView {
     const stored = this.#bytes.get(table, key);
     if (stored === undefined) throw new IntegrityFailure(`${table}/${key}`, "the row to change is missing");
     const { leaf, sealedIn } = this.#rows.open(table, key, stored);
-    const element = this.#elementOf(leaf);
-    if (table !== "seals") this.#proofs?.assertRow(table, key, element);
-    return { element, sealedIn };
+    return { element: this.#elementOf(leaf), sealedIn };
   }
 
   #elementOf(leaf: Digest): bigint {
@@ -362,3 +384,17 @@ export class SealedStore implements PeerStore, KeyView {
 }
 
 const nameOf = (table: TableName, key: string): string => `${table}/${key}`;
+
+/** All rows of a table, some at a time. */
+function* pagesOf(
+  bytes: ByteStore,
+  table: TableName,
+): Generator<ReadonlyArray<{ readonly key: string; readonly value: StoredRow }>> {
+  for (let after = ""; ; ) {
+    const page = bytes.scan(table, after, SCAN_PAGE);
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < SCAN_PAGE) return;
+    after = last.key;
+  }
+}

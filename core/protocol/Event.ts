@@ -39,9 +39,7 @@ export type Event =
   /** The keys are in memory, and are not used before {@link Unsealed}: every stored row is verified first. */
   | { readonly _tag: "Verifying" }
   /** The private keys are in use: {@link StepContext.signer} is there from this event on. */
-  | { readonly _tag: "Unsealed"; readonly acts?: Acts; readonly restUnverified?: boolean }
-  /** All stored rows are verified now, where {@link Unsealed} came before that. */
-  | { readonly _tag: "Verified" }
+  | { readonly _tag: "Unsealed"; readonly acts?: Acts }
   | { readonly _tag: "Sealed"; readonly acts?: Acts }
   /** An operator declares that this peer's disk is older than what the peer once said. */
   | { readonly _tag: "DeclareRestore"; readonly requestId: string; readonly acts?: Acts }

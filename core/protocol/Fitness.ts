@@ -8,8 +8,6 @@ export interface Fitness {
   readonly unsealed: boolean;
   /** Its keys are in memory, and not in use before its stored rows are verified. */
   readonly verifying: boolean;
-  /** Unsealed, with its rows known by a checkpoint: each is proven where it is read, and not all of them are yet. */
-  readonly restUnverified: boolean;
   /** Which stored data did not hold, while this peer must not sign. */
   readonly integrityFault: string | undefined;
   /** Which of its integrity keys this peer seals rows with, from 1. */
@@ -23,7 +21,6 @@ export interface Fitness {
 export const sealedFitness = (): Fitness => ({
   unsealed: false,
   verifying: false,
-  restUnverified: false,
   integrityFault: undefined,
   integrityVersion: FIRST_INTEGRITY_VERSION,
   quarantine: undefined,

@@ -82,7 +82,6 @@ export const eventRows = {
   Verifying:       [o,    Y,     Y,        o,       o,      o,          o,         o,         o,      o],
   // A sealed peer is handed `Verifying` first: Mode.ts lets no other step follow.
   Unsealed:        [o,    Y,     Y,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
-  Verified:        [o,    o,     o,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
   Sealed:          [o,    Y,     Y,        Y,       Y,      Y,          Y,         Y,         Y,      Y],
   DeclareRestore:  [N,    Y,     Y,        Y,       N,      Y,          Y,         Y,         Y,      Y],
   RotateIntegrity: [N,    N,     N,        Y,       N,      Y,          Y,         Y,         Y,      Y],

@@ -16,10 +16,9 @@ export const onVerifying = (step: Step): void => {
 };
 
 /** The keys are here: founding, joining, and whatever a restart or a seal interrupted, go on. */
-export const onUnsealed = (step: Step, acts?: ReadonlyArray<NumberedAct>, restUnverified = false): void => {
+export const onUnsealed = (step: Step, acts?: ReadonlyArray<NumberedAct>): void => {
   step.draft("fitness").unsealed = true;
   step.draft("fitness").verifying = false;
-  step.draft("fitness").restUnverified = restUnverified;
   step.draft("fitness").process ??= step.context.crypto.digest(PROCESS_TAG, digest, step.context.entropy);
   // The vault held the keys of another peer, or the row that names them was changed.
   if (step.context.signer?.publicKey !== step.state.cluster.peer?.identityKey)
@@ -32,16 +31,10 @@ export const onUnsealed = (step: Step, acts?: ReadonlyArray<NumberedAct>, restUn
   recover(step);
 };
 
-/** Every row holds: what needs whole tables may be answered too. */
-export const onVerified = (step: Step): void => {
-  step.draft("fitness").restUnverified = false;
-};
-
 export const onSealed = (step: Step, acts?: ReadonlyArray<NumberedAct>): void => {
   auditOperators(step, acts);
   step.draft("fitness").unsealed = false;
   step.draft("fitness").verifying = false;
-  step.draft("fitness").restUnverified = false;
   forgetPendingCallers(step, "it is sealed");
 };
 

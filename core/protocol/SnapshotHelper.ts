@@ -16,8 +16,6 @@ export const onSnapshotRequest = (step: Step, from: PeerId, message: MessageOf<"
   if (step.mode === "recovering" && from !== step.membership.writer) return;
   // Its new incarnation must be on record here: from then on nothing can be certified without it (D5).
   if (state.signed.seen.get(from)?.restored?.restoration.recoveryId !== message.recoveryId) return;
-  // Rows may be missing among those that it would show.
-  if (state.fitness.restUnverified) return;
   if (state.undecided.preparations.size > 0) return;
   const { recoveryId, nonce, after } = message;
   const page = context.view.scan("slots", after, step.capacities.offeredSlots);

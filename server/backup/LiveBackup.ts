@@ -65,7 +65,7 @@ const refusalOf = ({ cluster, fitness }: PeerState): Rejection | undefined => {
       "The stored records of this peer do not hold.",
       "Keep the backups there are, and restore this peer from the newest.",
     );
-  if (fitness.verifying || fitness.restUnverified) return beingVerified;
+  if (fitness.verifying) return beingVerified;
   if (!fitness.unsealed)
     return rejection("SEALED", "This peer is sealed, and a backup is signed with its key.", "Unseal it first.");
   return undefined;

@@ -5,10 +5,7 @@ import { OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
 import type { OperatorCall } from "../../core/protocol/OperatorAct.ts";
 import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import { actor, settingsOf } from "../../properties/cluster/Cluster.ts";
-import { MemoryCheckpoint } from "../../properties/store/MemoryCheckpoint.ts";
 import { sealState } from "../../core/protocol/Status.ts";
-import { readAudit } from "../../runtime/AuditReads.ts";
-import type { CheckpointFile } from "../../runtime/Checkpoint.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { cryptoBackend, type PeerKeys } from "../crypto/CryptoBackend.ts";
 import { Metrics } from "./Metrics.ts";
@@ -38,13 +35,12 @@ const operation = (call: OperatorCall): Operation =>
   });
 
 /** A mono peer on a store whose flushes end when the test says so; by default at once. */
-const start = (tables: MemoryTables = new Map(), checkpoint?: CheckpointFile) => {
+const start = (tables: MemoryTables = new Map()) => {
   const waiting: Array<() => void> = [];
   let isSlow = false;
   const bytes = new MemoryByteStore({ tables, schedule: (flush) => (isSlow ? void waiting.push(flush) : flush()) });
   const peer = new Peer({
     bytes,
-    ...(checkpoint === undefined ? {} : { checkpoint }),
     backend,
     settings: { ...settingsOf(1, 1), answerMillis: 1_000 },
     metrics: new Metrics(),
@@ -157,67 +153,6 @@ describe("a peer that was unsealed and verifies its records", () => {
     const { peer, end } = await verifying();
     peer.stop();
     expect(await end).toEqual({ _tag: "SealedMeanwhile" });
-  });
-});
-
-describe("a peer that was unsealed with a checkpoint", () => {
-  const body3 = utf8ToBytes(JSON.stringify({ id: "carol", credential: body.credential }));
-  /** A peer that was killed once it had registered somebody, with its keys handed in. */
-  const again = async (harm: (tables: MemoryTables) => void = () => undefined) => {
-    const file = new MemoryCheckpoint();
-    const first = start(undefined, file);
-    await first.peer.initialize(keys(1), vault, mono);
-    await first.peer.unseal(keys(1)).end;
-    expect(await first.peer.mutate(registration, "token", actor)).toMatchObject({ _tag: "Registered" });
-    first.peer.stop();
-    harm(first.tables);
-    const { peer } = start(first.tables, file);
-    return { peer, end: await peer.unseal(keys(1)).end };
-  };
-  const isVerified = async (peer: Peer): Promise<void> => {
-    while (peer.verifying !== undefined) await new Promise((resolve) => setTimeout(resolve, 1));
-  };
-
-  it("votes at once, and says how far the verification of all rows is until that has ended", async () => {
-    const { peer, end } = await again();
-    expect(end).toMatchObject({ _tag: "Unsealed", integrityFault: undefined });
-    expect(peer.state.fitness.restUnverified).toBe(true);
-    expect(peer.verifying).toBeDefined();
-    expect(await peer.readiness()).toEqual([]);
-    expect(readAudit(peer.reading, 1, 9)).toMatchObject({ left: { code: "VERIFYING" } });
-    expect(await peer.mutate({ ...registration, rawBody: otherBody }, "token", actor)).toMatchObject({ created: true });
-    await isVerified(peer);
-    expect(peer.state.fitness).toMatchObject({ restUnverified: false, integrityFault: undefined });
-    expect(readAudit(peer.reading, 1, 1)).toMatchObject({ right: [{ row: { seq: 1 } }] });
-    peer.stop();
-  });
-
-  it("finds a row that nobody read gone, and signs nothing from then on", async () => {
-    const { peer, end } = await again((tables) => tables.get("audit")?.clear());
-    expect(end).toMatchObject({ _tag: "Unsealed", integrityFault: undefined });
-    await isVerified(peer);
-    expect(peer.state.fitness.integrityFault).toMatch(/^audit: \d+ rows are missing$/);
-    expect((await peer.mutate({ ...registration, rawBody: body3 }, "token", actor))._tag).toBe("Rejected");
-    peer.stop();
-  });
-
-  it("does not begin to vote on rows of its memory that are gone", async () => {
-    const { peer, end } = await again((tables) => tables.get("topology")?.clear());
-    expect(end).toMatchObject({ integrityFault: expect.stringContaining("topology") });
-    expect(peer.verifying).toBeUndefined();
-    peer.stop();
-  });
-
-  it("stops verifying when it is sealed, and begins anew with the next unseal", async () => {
-    const { peer } = await again();
-    await peer.seal(operation("SEAL"));
-    expect(peer.verifying).toBeUndefined();
-    expect(peer.state.fitness.restUnverified).toBe(false);
-    expect(await peer.unseal(keys(1)).end).toMatchObject({ integrityFault: undefined });
-    expect(peer.state.fitness.restUnverified).toBe(true);
-    await isVerified(peer);
-    expect(peer.state.fitness.restUnverified).toBe(false);
-    peer.stop();
   });
 });
 

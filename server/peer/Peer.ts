@@ -9,7 +9,6 @@ import type { Call } from "../../core/protocol/Forward.ts";
 import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import { beingVerified } from "../../core/protocol/Unavailable.ts";
 import { commands } from "../../core/commands/Commands.ts";
-import { tables } from "../../core/Tables.ts";
 import { type MemberFault, type Rejection, rejection } from "../../core/base/Rejection.ts";
 import type { AuditReadPorts } from "../../runtime/AuditReads.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
@@ -19,8 +18,7 @@ import { delivery } from "../../runtime/Ingress.ts";
 import { OperatorLog } from "../../runtime/OperatorLog.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
 import { type ReadPorts, type ReadRecord, readApprover, withObservations } from "../../runtime/Reads.ts";
-import type { Verified } from "../../runtime/RowSums.ts";
-import { SealedStore } from "../../runtime/SealedStore.ts";
+import { SealedStore, type Verified } from "../../runtime/SealedStore.ts";
 import { Timers } from "../../runtime/Timers.ts";
 import type { PeerKeys } from "../crypto/CryptoBackend.ts";
 import { bringLaterKeys } from "./LaterKeys.ts";
@@ -44,8 +42,6 @@ type Reading = ReadPorts & AuditReadPorts & { readonly view: SealedStore["recall
 
 /** How often a seal checks whether all before it is done. */
 const SEALED_POLL_MILLIS = 5;
-/** Of the time, for rows that are verified while the peer is at work. */
-const SHARE_OF_REST = 0.25;
 
 /** The result of an unseal: the peer may be sealed again before its rows are verified. */
 export type Unsealing =
@@ -99,7 +95,7 @@ export class Peer {
     return this.#callers.waiting;
   }
 
-  /** How far the verification after an unseal is, with the keys in use or not yet; undefined where none is under way. */
+  /** How far the verification after an unseal is; undefined where none is under way. */
   get verifying(): Verified | undefined {
     return this.#verification?.progress;
   }
@@ -193,18 +189,17 @@ export class Peer {
   }
 
   /**
-   * Takes the keys into memory, verifies every stored row, and only then brings them into use. Where a checkpoint says
-   * which rows there are, they come into use at once: rows are proven as they are read, and all of them meanwhile.
+   * Takes the keys into memory, verifies every stored row, and only then brings them into use.
    *
    * @param act the operator's act, which goes into the audit with the unseal
    * @returns `begun` resolves where that takes longer, after a tenth of a second; `end` when the unsealed
    * state is published, or when the peer was sealed meanwhile. Neither rejects: a store that cannot be read halts.
    */
   unseal(keys: PeerKeys, act?: OperatorAct): { readonly begun: Promise<void>; readonly end: Promise<Unsealing> } {
-    const verification = new Verification((fault) => this.#broken(fault));
+    const verification = new Verification();
     this.#verification = verification;
     const end = this.#unseal(keys, verification, act).finally(() => {
-      if (!this.state.fitness.restUnverified) this.#ended(verification);
+      if (this.#verification === verification) this.#verification = undefined;
       if (this.#unsealing === end) this.#unsealing = undefined;
     });
     this.#unsealing = end;
@@ -215,34 +210,28 @@ export class Peer {
     const { driver, store } = this.#running;
     store.useKey(keys.integrity);
     this.#dispatch({ _tag: "Verifying" });
-    const lost = bringLaterKeys(store, keys);
-    const isResumed = lost === undefined && store.resume();
-    const fault = lost ?? (isResumed ? driver.reread() : await verification.run(store.verifyPages(), 1));
+    const fault = bringLaterKeys(store, keys) ?? (await this.#verify(store, verification));
     if (verification.isStopped) return { _tag: "SealedMeanwhile" };
     this.#keys = keys;
     if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault });
     this.#ports.metrics.count("custody_events_total", "Unsealed");
     const acts = act === undefined ? [] : this.#operators.withWaiting({ ...act, at: this.#ports.clock.read().now });
-    const restUnverified = isResumed && fault === undefined;
-    this.#guarded(() => driver.unseal(keys.identity, acts, restUnverified));
+    this.#guarded(() => driver.unseal(keys.identity, acts));
     while (!driver.state.fitness.unsealed && driver.state.fitness.integrityFault === undefined)
       await this.#nextPublication();
     const isAudited = this.#operators.hasWritten(acts);
     this.#operators.handOver();
-    if (restUnverified) void this.#verifyRest(store, verification);
     return { _tag: "Unsealed", integrityFault: driver.state.fitness.integrityFault, isAudited };
   }
 
-  /** The peer is at work meanwhile, and keeps most of the time. */
-  async #verifyRest(store: SealedStore, verification: Verification): Promise<void> {
-    const fault = await verification.run(store.verifyRest(), SHARE_OF_REST);
-    if (!verification.isStopped)
-      this.#dispatch(fault === undefined ? { _tag: "Verified" } : { _tag: "IntegrityLost", where: fault });
-    this.#ended(verification);
-  }
-
-  #ended(verification: Verification): void {
-    if (this.#verification === verification) this.#verification = undefined;
+  async #verify(store: SealedStore, verification: Verification): Promise<string | undefined> {
+    try {
+      return await verification.run(store);
+    } catch (fault) {
+      if (!verification.isStopped) this.#broken(fault);
+      verification.stop();
+      return undefined;
+    }
   }
 
   /** Records an operator's act, or refusal, that is in no other transaction. Rejects where it may not be durable. */
@@ -331,7 +320,7 @@ export class Peer {
 
   #start(bytes: ByteStore, keys?: PeerKeys): Running {
     const { backend, settings, clock, elapsedMillis, flushed, judgesTokens, halt } = this.#ports;
-    const store = new SealedStore(bytes, backend.crypto, tables, this.#ports.checkpoint);
+    const store = new SealedStore(bytes, backend.crypto);
     if (keys !== undefined) store.useKey(keys.integrity);
     const driver = new PeerDriver({
       store: observedStore(store, {

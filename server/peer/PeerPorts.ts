@@ -3,7 +3,6 @@ import type { Write } from "../../core/Tables.ts";
 import type { Settings } from "../../core/protocol/Event.ts";
 import type { PeerId, Topology } from "../../core/protocol/Topology.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
-import type { CheckpointFile } from "../../runtime/Checkpoint.ts";
 import type { OperatorJournal } from "../../runtime/OperatorLog.ts";
 import type { WallClock } from "../../runtime/WallClock.ts";
 import type { CryptoBackend } from "../crypto/CryptoBackend.ts";
@@ -12,8 +11,6 @@ import type { Metrics } from "./Metrics.ts";
 
 export interface PeerPorts {
   readonly bytes: ByteStore;
-  /** Where what is known of the rows outlives the process; without, every unseal reads all of them. */
-  readonly checkpoint?: CheckpointFile;
   /** Keeps operators' acts while there is no key to seal rows with. */
   readonly journal: OperatorJournal;
   readonly backend: CryptoBackend;

@@ -7,7 +7,7 @@ import { Either } from "effect";
 import { sealState, type SealState } from "../../core/protocol/Status.ts";
 import { type Rejection, rejection } from "../../core/base/Rejection.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
-import type { Verified } from "../../runtime/RowSums.ts";
+import type { Verified } from "../../runtime/SealedStore.ts";
 import type { CryptoBackend } from "../crypto/CryptoBackend.ts";
 import type { Recipient } from "../seal/Recipients.ts";
 import type {
@@ -377,7 +377,7 @@ export class SealControl {
   }
 
   #verifying(): { readonly verifying: Verified } | undefined {
-    const { verifying, state } = this.#ports.peer;
-    return verifying === undefined || state.fitness.unsealed ? undefined : { verifying };
+    const { verifying } = this.#ports.peer;
+    return verifying === undefined ? undefined : { verifying };
   }
 }

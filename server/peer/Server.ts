@@ -29,7 +29,6 @@ import type { ConnectionGuard } from "../net/ConnectionGuard.ts";
 import { type Guards, makeGuards } from "../net/Guards.ts";
 import { shamirProvider } from "../seal/ShamirSeal.ts";
 import { beforeFirstStart } from "../sqlite/FirstStart.ts";
-import { openCheckpoint } from "../sqlite/CheckpointFile.ts";
 import { openSqliteByteStore } from "../sqlite/SqliteByteStore.ts";
 import { isMarkedInitialized, markInitialized } from "../sqlite/StoreDirectory.ts";
 import { openTelemetry, type Telemetry } from "../telemetry/Telemetry.ts";
@@ -83,6 +82,7 @@ export interface RunningServer {
   readonly reload: () => Promise<void>;
 }
 
+/** Of this program. */
 const VERSION = packageVersion(fileURLToPath(import.meta.url));
 const now = (): number => Date.now();
 const elapsedMillis = (): number => performance.now();
@@ -199,7 +199,6 @@ const openPeer = (
         () =>
           new Peer({
             bytes,
-            checkpoint: openCheckpoint(directory),
             journal,
             backend,
             settings,
