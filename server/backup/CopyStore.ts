@@ -20,14 +20,14 @@ export interface CopyStore {
 export const openCopy = (file: string): Effect.Effect<CopyStore, StoreOpenError, Scope> =>
   Effect.gen(function* () {
     const client = yield* openClient(file, "read");
-    const version = yield* assertOurs(file, client, places);
+    yield* assertOurs(file, client, places);
     const connection = yield* client.reserve;
     const found = Effect.map(values(connection, "PRAGMA integrity_check(10)"), (rows) =>
       rows.map(([each]) => String(each)).filter((each) => each !== "ok"),
     );
     return {
       bytes: {
-        ...rowReader(askOver(connection), version),
+        ...rowReader(askOver(connection)),
         commit: () => {
           throw new TypeError("a copy is only read");
         },

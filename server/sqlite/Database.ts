@@ -24,8 +24,6 @@ const writerSettings: ReadonlyArray<Setting> = [
   ["fullfsync", "ON", 1],
   ["checkpoint_fullfsync", "ON", 1],
   ["wal_autocheckpoint", "0", 0],
-  // Where a statement of many rows could still fail, SQLite keeps what it undid in a file, twice a registration.
-  ["temp_store", "MEMORY", 2],
 ];
 
 /** Nothing in this process makes a reader wait, and the thread that answers HTTP must not wait for others. */

@@ -1,6 +1,6 @@
 /**
  * Where rows are in the file: two tables instead of one for each kind of row, because the cost of a transaction is the
- * number of pages it touches, and blocks beside them (docs/decisions/0038-blocks.md).
+ * number of pages it touches (docs/decisions/0012-two-tables.md).
  */
 import type { TableName } from "../../core/Tables.ts";
 
@@ -50,19 +50,6 @@ const placed: { readonly [T in TableName]: Place } = {
 };
 
 const placeByTable = new Map<string, Place>(Object.entries(placed));
-
-/** Seldom read and much alike: those of a transaction share blocks, deflated. */
-const packed: ReadonlySet<TableName> = new Set(["slots", "certificates", "audit"]);
-/** Unlike anything else, and read one at a time: each in a block of its own, beside those written with it. */
-const alone: ReadonlySet<TableName> = new Set(["seals", "batches"]);
-/** Smaller ones stay in their rows, such as slots that are still to be replaced: a place in a block takes room too. */
-const SMALLEST = 128;
-
-/** How a row of so many bytes is kept: in its table, or in a block. */
-export const formOf = (table: TableName, bytes: number): "inline" | "packed" | "alone" => {
-  if (bytes < SMALLEST) return "inline";
-  return packed.has(table) ? "packed" : alone.has(table) ? "alone" : "inline";
-};
 
 /** Where rows of a table are; those of a module that is not of this program are with what changes. */
 export const placeOf = (table: TableName): Place => placeByTable.get(table) ?? "working";

@@ -6,37 +6,30 @@ import * as Exit from "effect/Exit";
 import type { TableName } from "../../core/Tables.ts";
 import { type ByteStore, StoreFailure, type StoredRow } from "../../runtime/ByteStore.ts";
 import { assertScanLimit } from "../../runtime/MemoryByteStore.ts";
-import { BlockReader } from "./Blocks.ts";
 import { type Place, placeOf } from "./Layout.ts";
-import { BLOCKS_SINCE, schemaVersion } from "./Migrations.ts";
 import type { Reader } from "./Reader.ts";
 import { sqliteCode } from "./StoreOpenError.ts";
 
 /** Plain arrays: a Buffer's `slice` would share what an array's copies. */
 const plain = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-const storedRow = (found: unknown, blocks: BlockReader): StoredRow => {
+const storedRow = (found: unknown): StoredRow => {
   if (typeof found === "object" && found !== null && "row" in found && "seal" in found) {
     const { row, seal } = found;
-    if (row instanceof Uint8Array && seal instanceof Uint8Array)
-      return { row: withBlock(plain(row), found, blocks), seal: plain(seal) };
+    if (row instanceof Uint8Array && seal instanceof Uint8Array) return { row: plain(row), seal: plain(seal) };
   }
   throw new TypeError("a stored row is not bytes");
-};
-
-/** What lies in the row itself and what lies in its block: one of the two, where nobody has meddled with them. */
-const withBlock = (row: Uint8Array, found: object, blocks: BlockReader): Uint8Array => {
-  if (!("bytes" in found && "whole" in found && "at" in found && "size" in found)) return row;
-  const { bytes, whole, at, size } = found;
-  if (!(bytes instanceof Uint8Array)) return row;
-  const rest = blocks.rowIn(plain(bytes), whole, at, size);
-  return row.length === 0 ? rest : new Uint8Array([...row, ...rest]);
 };
 
 const storedKey = (found: unknown): string => {
   if (typeof found === "object" && found !== null && "key" in found && typeof found.key === "string") return found.key;
   throw new TypeError("a stored key is not text");
 };
+
+const keyedRow = (found: unknown): { readonly key: string; readonly value: StoredRow } => ({
+  key: storedKey(found),
+  value: storedRow(found),
+});
 
 /** How rows are asked for; throws what SQLite throws. */
 type Ask = Reader["ask"];
@@ -50,30 +43,15 @@ export const askOver =
     throw Cause.squash(exit.cause);
   };
 
-const statementsOn = (place: Place, version: number) => {
-  const [columns, from] =
-    version < BLOCKS_SINCE
-      ? ["row, seal", place]
-      : [
-          "row, seal, at, of.size AS size, blocks.size AS whole, bytes",
-          `${place} AS of LEFT JOIN blocks ON blocks.id = of.block`,
-        ];
-  return {
-    get: `SELECT ${columns} FROM ${from} WHERE name = ? AND key = ?`,
-    scan: `SELECT key, ${columns} FROM ${from} WHERE name = ? AND key > ? ORDER BY key LIMIT ?`,
-    keys: `SELECT key FROM ${place} WHERE name = ? AND key >= ? ORDER BY key LIMIT ?`,
-  };
-};
+const statementsOn = (place: Place) => ({
+  get: `SELECT row, seal FROM ${place} WHERE name = ? AND key = ?`,
+  scan: `SELECT key, row, seal FROM ${place} WHERE name = ? AND key > ? ORDER BY key LIMIT ?`,
+  keys: `SELECT key FROM ${place} WHERE name = ? AND key >= ? ORDER BY key LIMIT ?`,
+});
+const statements = { records: statementsOn("records"), working: statementsOn("working") };
 
-/**
- * The reading half of a {@link ByteStore}; all throw {@link StoreFailure} when the database cannot be read.
- * @param version of the database's shape: a copy may have an older one
- */
-export const rowReader = (ask: Ask, version = schemaVersion): Omit<ByteStore, "commit"> => {
-  const statements = { records: statementsOn("records", version), working: statementsOn("working", version) };
-  const blocks = new BlockReader();
-  const row = (found: unknown): StoredRow => storedRow(found, blocks);
-  const keyedRow = (found: unknown) => ({ key: storedKey(found), value: row(found) });
+/** The reading half of a {@link ByteStore}; all throw {@link StoreFailure} when the database cannot be read. */
+export const rowReader = (ask: Ask): Omit<ByteStore, "commit"> => {
   const read = <A>(
     sql: string,
     parameters: ReadonlyArray<string | number>,
@@ -87,7 +65,7 @@ export const rowReader = (ask: Ask, version = schemaVersion): Omit<ByteStore, "c
     }
   };
   return {
-    get: (table: TableName, key: string) => read(statements[placeOf(table)].get, [table, key], row)[0],
+    get: (table: TableName, key: string) => read(statements[placeOf(table)].get, [table, key], storedRow)[0],
     scan: (table: TableName, after: string, limit: number) => {
       assertScanLimit(limit);
       return read(statements[placeOf(table)].scan, [table, after, limit], keyedRow);

@@ -30,12 +30,12 @@ describe("the statements of a transaction", () => {
         parameters: [bytes(1, 2), bytes(1, 2, 0), "keys", "a", bytes(), bytes(0), "keys", "b"],
         rows: 2,
       },
+      { sql: "DELETE FROM working WHERE name = ? AND key = ?", parameters: ["outbox", "x"], rows: 1 },
       {
-        sql: "UPDATE working SET row = ?, seal = ?, block = NULL, at = NULL, size = NULL WHERE name = ? AND key = ?",
+        sql: "UPDATE working SET row = ?, seal = ? WHERE name = ? AND key = ?",
         parameters: [bytes(7), bytes(), "head", "self"],
         rows: 1,
       },
-      { sql: "DELETE FROM working WHERE name = ? AND key = ?", parameters: ["outbox", "x"], rows: 1 },
     ]);
   });
 
