@@ -23,7 +23,7 @@ const late = rejection(
 const lateAnswer: Answer = { _tag: "Rejected", rejection: late };
 const crowdedAnswer: Answer = {
   _tag: "Rejected",
-  rejection: crowded("This peer has as many requests under way as it may.", undefined),
+  rejection: crowded("As many requests wait at this peer as may.", undefined),
 };
 
 /** Told the name that a request has among the peers, before any of them hears of it. */

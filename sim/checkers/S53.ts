@@ -164,8 +164,9 @@ export const S53 = (ghost: Ghost): Checker => {
       if (known.length > 3) known.shift();
       settle(slot);
     },
-    delivered: ({ slot, process }, message, from, at) => {
-      if (from === ghost.membership?.writer) writerHeard[slot] = { process, at };
+    delivered: ({ slot, process, isIdle }, message, from, at) => {
+      // What waits behind a flush has not been heard yet.
+      if (isIdle && from === ghost.membership?.writer) writerHeard[slot] = { process, at };
       if (message._tag !== "Ready") return;
       const said = (heard[slot] ??= new Map<PeerId, Array<Ready>>());
       const answers = said.get(from) ?? [];

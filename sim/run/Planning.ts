@@ -43,9 +43,9 @@ const CALLERS: WorkloadPlan = {
 const FAST_STEPS = [500, 500, 500, 500, 500, 500, 500, 500, 1_000, 1_000, 1_000, 2_000] as const;
 /** How many runs in a thousand have sessions on the streams between peers. */
 const SESSIONS = 250;
-/** Within how long peers answer; and in how many runs in a thousand so soon that a slow disk is often too slow. */
+/** Within how long peers answer; and in how many runs in a thousand sooner, though late enough that silence is noticed first. */
 const ANSWER_MILLIS = 10_000;
-const SHORT_ANSWER_MILLIS = 1_000;
+const SHORT_ANSWER_MILLIS = 3_000;
 const SHORT_ANSWERS = 120;
 /** Fewer steps where each costs more. */
 const CODEC_STEPS = 300;
@@ -99,9 +99,9 @@ export const planOf = (
     redelivery: 60,
     bodyBytes: 0,
     sessionMillis: 20_000,
+    answerMillis: choices.plan("short answers").chance("happens", SHORT_ANSWERS) ? SHORT_ANSWER_MILLIS : ANSWER_MILLIS,
     ...draft,
     ...(schedule.isRoomy === true ? {} : narrowed(choices)),
-    answerMillis: choices.plan("short answers").chance("happens", SHORT_ANSWERS) ? SHORT_ANSWER_MILLIS : ANSWER_MILLIS,
     ...(choices.plan("sessions").chance("happens", SESSIONS) ? { hasSessions: true } : {}),
     capacities: { ...(schedule.isRoomy === true ? {} : drawnCapacities(choices)), ...draft.capacities },
     workload: { ...CALLERS, ...draft.workload, ...(options.callers === undefined ? {} : { callers: options.callers }) },

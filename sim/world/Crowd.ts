@@ -46,8 +46,8 @@ export const assertFair = (
     state.cluster.membership.writer === slot
   )
     return;
-  // What the writer says of a forwarded request is about its own queue.
-  if (answer._tag === "Rejected" && answer.rejection.detail.startsWith("The writer")) return;
+  // What the writer says of a forwarded request is about its own queue, and nobody knows yet who is at the gate.
+  if (answer._tag === "Rejected" && /^The writer|^As many/u.test(answer.rejection.detail)) return;
   const mayGo = state.requests.entering.map((each) => each.requestId);
   const held = new Map<string, number>();
   for (const each of [...mayGo, ...state.requests.awaited.keys()]) {
