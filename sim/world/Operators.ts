@@ -89,8 +89,9 @@ export class Operators {
   /** Records an act that is in no transaction, and answers its caller. */
   #record(peer: SimPeer, act: OperatorAct, then: () => void = () => undefined): void {
     const { process } = peer;
-    peer.log?.record(act, () => {
+    peer.log?.record(act, (failure) => {
       if (peer.process !== process || !peer.isUp) return;
+      if (failure !== undefined) return this.#lookAgain(peer);
       this.#tell(peer, act, true);
       then();
     });
@@ -165,7 +166,7 @@ export class Operators {
     });
   }
 
-  /** An initialization was not answered in time: its operator asks for the status, and goes on from there. */
+  /** Something was not written in time: its operator asks for the status, and goes on from there. */
   #lookAgain(peer: SimPeer): void {
     const { process } = peer;
     this.#ground.scheduler.after(LOOKS_AGAIN_MICROS, () => {
