@@ -44,7 +44,7 @@ describe("a run on a tape", () => {
   });
 
   it("needs nothing of the seed but its entropy: without units it is the quiet run", () => {
-    const { options, plan } = tapeOf(record(tapeOptions({ seed: 4, schedule: "calm", steps: STEPS })), full);
+    const { options, plan } = tapeOf(record(tapeOptions({ seed: 5, schedule: "calm", steps: STEPS })), full);
     const quiet = play({
       sparse: true,
       commit: "",
