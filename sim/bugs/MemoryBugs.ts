@@ -156,7 +156,12 @@ const withCopiedHistory = (honest: Cryptography): Cryptography => ({
 });
 
 const later = (ref: string) =>
-  rejection("APPROVER_REPLICATION_UNAVAILABLE", "An earlier change of this approver is not decided yet.", "Ask later.", { ref, outcomeUnknown: true });
+  rejection(
+    "APPROVER_REPLICATION_UNAVAILABLE",
+    "An earlier change of this approver is not decided yet.",
+    "Ask later.",
+    { ref, outcomeUnknown: true },
+  );
 
 export const memoryBugs: ReadonlyArray<PlantedBug> = [
   {
