@@ -134,7 +134,7 @@ export class PeerDriver {
   #boot(): PeerState {
     const { store, crypto, commands } = this.#ports;
     try {
-      return boot(store, crypto, commands, this.#ports.clock().elapsed);
+      return boot(store.atStart, crypto, commands, this.#ports.clock().elapsed);
     } catch (fault) {
       if (!(fault instanceof IntegrityFailure)) throw fault;
       return this.#bootDamaged(fault.where);
@@ -145,7 +145,7 @@ export class PeerDriver {
   #bootDamaged(where: string): PeerState {
     const { store, crypto } = this.#ports;
     try {
-      return bootDamaged(store, crypto, where);
+      return bootDamaged(store.atStart, crypto, where);
     } catch (fault) {
       if (!(fault instanceof IntegrityFailure)) throw fault;
       return bootDamaged({ get: () => undefined, scan: () => [] }, crypto, fault.where);

@@ -5,12 +5,14 @@ import { ceremony, Cluster, crypto, settingsOf } from "../properties/cluster/Clu
 import { commands } from "../core/commands/Commands.ts";
 import { PeerDriver } from "./PeerDriver.ts";
 
+const empty = { get: () => undefined, scan: () => [] };
+
 /** A new peer of three over a store whose flushes end when the test says so, and what it announces to its network. */
 const newPeer = () => {
   const flushes: Array<() => void> = [];
   const told: Array<string> = [];
   const driver = new PeerDriver({
-    store: { get: () => undefined, scan: () => [], commit: (_writes, done) => void flushes.push(() => done()) },
+    store: { ...empty, atStart: empty, commit: (_writes, done) => void flushes.push(() => done()) },
     clock: () => ({ now: 1_800_000_000_000, asBefore: [], elapsed: 0 }),
     entropy: () => "22".repeat(32) as Digest,
     crypto,

@@ -31,6 +31,8 @@ export interface KeyView {
 }
 
 export interface PeerStore extends RowView {
+  /** The same rows for the first reads of a process: what they found must be what is verified when it is unsealed. */
+  readonly atStart: RowView;
   /**
    * One flushed transaction. `done` is called once; with a failure the outcome is unknown and the peer
    * must stop. Throws {@link IntegrityFailure} before anything is written when a row it replaces does not hold.

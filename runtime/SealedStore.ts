@@ -11,44 +11,19 @@ import type { Schema } from "../core/protocol/Composition.ts";
 import { numberKey, SELF } from "../core/protocol/Tables.ts";
 import { type ByteStore, type Change, type StoredRow, StoreFailure } from "./ByteStore.ts";
 import type { KeyHistory } from "./KeyHistory.ts";
-import { KnownRows } from "./KnownRows.ts";
+import type { KnownRows } from "./KnownRows.ts";
 import { OpenedRows } from "./OpenedRows.ts";
 import { IntegrityFailure, type KeyView, type PeerStore } from "./PeerStore.ts";
 import { RecentMap } from "./RecentMap.ts";
+import { ReadAtStart } from "./ReadAtStart.ts";
 import { RowOpener } from "./RowOpener.ts";
+import type { Share } from "./RowShares.ts";
 import { elementOf, type IntegrityKey, leafOf, maskOf, type PlainRow, sealCodec, sealRows } from "./RowSeal.ts";
-import { SealUses } from "./SealUses.ts";
+import { type Head, MODULUS, pagesOf, RowSum, type Verified } from "./RowSum.ts";
+import type { SealUses } from "./SealUses.ts";
 
-const MODULUS = 1n << 256n;
-/** Rows of one slice of a verification: a few milliseconds, in which no request is answered. */
-const SCAN_PAGE = 64;
 /** Elements of recently written rows: most rows that change were written a moment ago. */
 const REMEMBERED = 8192;
-
-/** The progress of a verification: rows verified, of how many by the signed head and with the seals seen so far. */
-export interface Verified {
-  readonly rows: number;
-  readonly of: number;
-}
-
-/** A row's share of the sum, and which seal it needs. */
-interface Share {
-  readonly element: bigint;
-  readonly sealedIn: number | undefined;
-}
-
-/**
- * The sum is over all rows but the head and the seal of the transaction that wrote it: that seal proves the head, and
- * is added by the next transaction.
- */
-interface Head {
-  readonly transactions: number;
-  /** All but the head and the seals. */
-  readonly rows: number;
-  readonly sum: bigint;
-  /** Whether its own seal is a row, as it is unless an older program wrote it. */
-  readonly hasSeal: boolean;
-}
 
 const EMPTY: Head = { transactions: 0, rows: 0, sum: 0n, hasSeal: false };
 
@@ -68,6 +43,9 @@ export class SealedStore implements PeerStore, KeyView {
   readonly #rows: RowOpener;
   readonly #history: KeyHistory;
   readonly #opened = new OpenedRows();
+  readonly #sum: RowSum;
+  /** Until rows are verified, or written, for the first time. */
+  #readAtStart: ReadAtStart | undefined = new ReadAtStart();
   #head: Head | undefined;
   /** From the end of a verification on, for as long as the keys are in use. */
   #known: KnownRows | undefined;
@@ -82,6 +60,7 @@ export class SealedStore implements PeerStore, KeyView {
     this.#tables = ["seals", ...others];
     this.#rows = new RowOpener(bytes, crypto, schema);
     this.#history = this.#rows.history;
+    this.#sum = new RowSum({ bytes, crypto, rows: this.#rows, tables: this.#tables });
   }
 
   /**
@@ -115,6 +94,20 @@ export class SealedStore implements PeerStore, KeyView {
     get: (table, key) => this.#recall(table, key),
     scan: (table, after, limit) => this.scan(table, after, limit),
     keys: (table, from, limit) => this.keys(table, from, limit),
+  };
+
+  /** This store for the state of a process: what it finds is held against the rows that are verified afterwards. */
+  readonly atStart: RowView = {
+    get: (table, key) => {
+      const stored = this.#bytes.get(table, key);
+      this.#readAtStart?.note(table, key, stored);
+      return stored && this.#rows.open(table, key, stored).value;
+    },
+    scan: (table, after, limit) => {
+      const page = this.#bytes.scan(table, after, limit);
+      this.#readAtStart?.notePage(table, after, limit, page);
+      return page.map(({ key, value }) => ({ key, row: this.#rows.open(table, key, value).value }));
+    },
   };
 
   #recall<T extends TableName>(table: T, key: string): Rows[T] | undefined {
@@ -226,6 +219,7 @@ export class SealedStore implements PeerStore, KeyView {
       if (failure === undefined) {
         for (const { op, table, key } of writes) if (op === "insert") this.#known?.add(table, key);
         this.#head = { transactions: transaction, rows, sum, hasSeal: true };
+        this.#readAtStart = undefined;
         for (const { table, key } of removals) this.#shares.delete(nameOf(table, key));
         for (const [name, share] of added) this.#shares.set(name, share);
         this.#rows.remember(seal.key, sealed);
@@ -253,11 +247,10 @@ export class SealedStore implements PeerStore, KeyView {
   }
 
   /**
-   * Adds up every row and its seal and compares the sum with the signed head: finds rows and seals that were changed,
-   * and rows that were deleted, added or brought back from an older time. Where something does not hold it goes through
-   * all rows once more, seal by seal, to say where. Needs the integrity key. Returns where, or undefined. It keeps no
-   * row and pauses after every page, so that its caller can do something else in between; nothing may be committed
-   * before it has ended.
+   * Adds up all rows ({@link RowSum}) and holds them against the signed head, and against what this process has read
+   * at its start. Needs the integrity key. Returns where something does not hold, or undefined. It keeps no row and
+   * pauses after every page, so that its caller can do something else in between; nothing may be committed before it
+   * has ended.
    */
   *verifyPages(): Generator<Verified, string | undefined> {
     if (!this.#history.isInUse) return "the integrity key is not in memory";
@@ -265,60 +258,18 @@ export class SealedStore implements PeerStore, KeyView {
       const head = this.#headOnDisk();
       if (this.#head !== undefined && (head.transactions !== this.#head.transactions || head.sum !== this.#head.sum))
         return "head/self: it is not the one that was written last";
-      const known = new KnownRows(this.#crypto, this.#history.newest().key.setKey);
-      const uses = new SealUses();
-      const newest = head.hasSeal ? numberKey(head.transactions) : undefined;
-      let sum = 0n;
-      let rows = 0;
-      let seals = 0;
-      let areSealed = true;
-      yield { rows, of: head.rows };
-      for (const table of this.#tables)
-        for (const page of pagesOf(this.#bytes, table)) {
-          if (table === "seals") seals += page.length;
-          for (const { key, value } of page) {
-            // What proves the head was verified with it.
-            if (table === "seals" && key === newest) {
-              uses.start(head.transactions);
-              continue;
-            }
-            const { element, sealedIn } = this.#shareOf(table, key, value);
-            sum += element;
-            if (table === "seals") {
-              // Else the sum will not be that of the head.
-              if (sealedIn !== undefined && sealedIn <= head.transactions) uses.start(sealedIn);
-              continue;
-            }
-            rows += 1;
-            known.add(table, key);
-            // The sum does not tell whether a row carried a proof of its own.
-            if (sealedIn !== undefined && !uses.add(sealedIn, 1)) areSealed = false;
-          }
-          yield { rows: rows + seals, of: head.rows + seals };
-        }
-      if (!areSealed || rows !== head.rows || sum % MODULUS !== head.sum)
-        return yield* this.#faultPages(rows, head.rows);
-      this.#known = known;
-      this.#uses = uses;
+      const found = yield* this.#sum.pages(head, this.#readAtStart?.comparison());
+      if (typeof found === "string") return found;
+      // The sum itself must be that of the head from now on.
+      this.#head = head;
+      this.#readAtStart = undefined;
+      this.#known = found.known;
+      this.#uses = found.uses;
       return undefined;
     } catch (fault) {
       if (fault instanceof IntegrityFailure) return fault.message;
       throw fault;
     }
-  }
-
-  /** Where rows that do not add up to the head differ from what was written, told as exactly as can be. */
-  *#faultPages(rows: number, of: number): Generator<Verified, string> {
-    let opened = 0;
-    for (const table of this.#tables)
-      for (const page of pagesOf(this.#bytes, table)) {
-        for (const { key, value } of page) this.#rows.open(table, key, value);
-        opened += page.length;
-        yield { rows: opened, of: Math.max(opened, of) };
-      }
-    return rows === of
-      ? "the rows do not add up to the signed head"
-      : `${Math.abs(rows - of)} rows are ${rows < of ? "missing" : "too many"}`;
   }
 
   /**
@@ -362,39 +313,8 @@ export class SealedStore implements PeerStore, KeyView {
     const stored = this.#bytes.get(table, key);
     if (stored === undefined) throw new IntegrityFailure(`${table}/${key}`, "the row to change is missing");
     const { leaf, sealedIn } = this.#rows.open(table, key, stored);
-    return { element: this.#elementOf(leaf), sealedIn };
-  }
-
-  #elementOf(leaf: Digest): bigint {
-    return elementOf(this.#crypto, this.#history.newest().key, leaf);
-  }
-
-  /**
-   * A row's share as it lies there: all that a sum has to be told of it, since nobody without the key finds another row
-   * with the same. A row that carries its own proof is opened: only its transaction is part of the sum.
-   */
-  #shareOf(table: TableName, key: string, stored: StoredRow): Share {
-    const { transaction, own } = this.#rows.sealOf(`${table}/${key}`, stored.seal);
-    if (own === undefined) {
-      const leaf = leafOf(this.#crypto, transaction, { table, key, row: stored.row });
-      return { element: this.#elementOf(leaf), sealedIn: transaction };
-    }
-    return { element: this.#elementOf(this.#rows.open(table, key, stored).leaf), sealedIn: undefined };
+    return { element: elementOf(this.#crypto, this.#history.newest().key, leaf), sealedIn };
   }
 }
 
 const nameOf = (table: TableName, key: string): string => `${table}/${key}`;
-
-/** All rows of a table, some at a time. */
-function* pagesOf(
-  bytes: ByteStore,
-  table: TableName,
-): Generator<ReadonlyArray<{ readonly key: string; readonly value: StoredRow }>> {
-  for (let after = ""; ; ) {
-    const page = bytes.scan(table, after, SCAN_PAGE);
-    if (page.length > 0) yield page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < SCAN_PAGE) return;
-    after = last.key;
-  }
-}

@@ -11,6 +11,7 @@ export interface StoreObserver {
 }
 
 export const observedStore = (inner: PeerStore, observer: StoreObserver): PeerStore => ({
+  atStart: inner.atStart,
   get: <T extends TableName>(table: T, key: string) => inner.get(table, key),
   scan: <T extends TableName>(
     table: T,

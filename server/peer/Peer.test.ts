@@ -156,6 +156,45 @@ describe("a peer that was unsealed and verifies its records", () => {
   });
 });
 
+/** The rows of a peer before a registration and after it. */
+const beforeAndAfter = async () => {
+  const { peer, tables } = start();
+  await peer.initialize(keys(1), vault, mono);
+  await peer.unseal(keys(1)).end;
+  const before = structuredClone(tables);
+  expect(await peer.mutate(registration, "token", actor)).toMatchObject({ _tag: "Registered" });
+  peer.stop();
+  return { before, after: tables };
+};
+
+const exchange = (tables: MemoryTables, by: MemoryTables, only?: "counters"): void => {
+  if (only === undefined) tables.clear();
+  for (const [table, rows] of by) if (only === undefined || table === only) tables.set(table, new Map(rows));
+};
+
+describe("a peer whose disk is exchanged while it is sealed", () => {
+  it.each([["all of it"], ["counters"]] as const)("signs nothing from the rows it was started on: %s", async (what) => {
+    const { before, after } = await beforeAndAfter();
+    const newest = structuredClone(after);
+    exchange(after, before, what === "counters" ? what : undefined);
+    const { peer, tables } = start(after);
+    // The newest rows, with which nothing is wrong.
+    exchange(tables, newest);
+    expect(await peer.unseal(keys(1)).end).toMatchObject({
+      integrityFault: "counters/self: it is not what it was when this peer was started; start it again",
+    });
+    expect(await peer.mutate({ ...registration, rawBody: otherBody }, "token", actor)).toMatchObject({
+      _tag: "Rejected",
+    });
+    expect(tables).toEqual(newest);
+    peer.stop();
+    const { peer: next } = start(tables);
+    expect(await next.unseal(keys(1)).end).toMatchObject({ integrityFault: undefined });
+    expect(next.state.registry.approvers).toBe(1);
+    next.stop();
+  });
+});
+
 describe("a peer whose flush takes longer than a caller may wait", () => {
   it("names the approver whose outcome is open, and leaves none open of an enrollment that nobody is told of", async () => {
     const { peer, slowDown } = start();

@@ -7,7 +7,7 @@ import { Either } from "effect";
 import { sealState, type SealState } from "../../core/protocol/Status.ts";
 import { type Rejection, rejection } from "../../core/base/Rejection.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
-import type { Verified } from "../../runtime/SealedStore.ts";
+import type { Verified } from "../../runtime/RowSum.ts";
 import type { CryptoBackend } from "../crypto/CryptoBackend.ts";
 import type { Recipient } from "../seal/Recipients.ts";
 import type {

@@ -3,7 +3,8 @@
  * that reads of its progress, probes and seals go on in between. A peer that is
  * not unsealed yet writes nothing meanwhile.
  */
-import type { SealedStore, Verified } from "../../runtime/SealedStore.ts";
+import type { Verified } from "../../runtime/RowSum.ts";
+import type { SealedStore } from "../../runtime/SealedStore.ts";
 
 /** Slices after which {@link Verification.begun} is told: at most 2,560 rows, a tenth of a second. */
 const BEGUN_SLICES = 40;

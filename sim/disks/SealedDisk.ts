@@ -1,7 +1,7 @@
 /** The disk of runs that are not bulk: rows encoded and sealed by the runtime's own layer over simulated bytes. */
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { Schema } from "../../core/protocol/Composition.ts";
-import { type Rows, type TableName, tables, type Write } from "../../core/Tables.ts";
+import { type Rows, type RowView, type TableName, tables, type Write } from "../../core/Tables.ts";
 import type { ByteStore, StoredRow, StoreFailure } from "../../runtime/ByteStore.ts";
 import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
@@ -45,6 +45,10 @@ export class SealedDisk implements PeerDisk {
     this.#through = through;
     this.#schema = schema;
     this.#store = new SealedStore(through(this.#bytes), crypto, schema());
+  }
+
+  get atStart(): RowView {
+    return this.#store.atStart;
   }
 
   readonly get = <T extends TableName>(table: T, key: string): Rows[T] | undefined => this.#store.get(table, key);

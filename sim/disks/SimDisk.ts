@@ -3,7 +3,7 @@
  * damaged row throws on reading as a broken seal would; a deleted one is missed
  * at the next unseal, as the signed head would miss it.
  */
-import type { Rows, TableName, Write } from "../../core/Tables.ts";
+import type { Rows, RowView, TableName, Write } from "../../core/Tables.ts";
 import type { StoreFailure } from "../../runtime/ByteStore.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import { type FlushEnd, LayeredDisk } from "./LayeredDisk.ts";
@@ -18,6 +18,8 @@ export class SimDisk implements PeerDisk {
   #hasKey = false;
   /** Whether all rows were verified since the key is in use: from then on a read notices that a row is gone. */
   #isVerified = false;
+  /** Nobody exchanges a disk without seals under its peer. */
+  readonly atStart: RowView = this;
 
   constructor(schedule: () => void, durable: () => void) {
     this.#rows = new LayeredDisk(schedule, durable);

@@ -222,6 +222,7 @@ export class Bench {
     let commit: { readonly rows: StoredRows; readonly done: () => void } | undefined;
     const ports: DriverPorts = {
       store: {
+        atStart: member.rows,
         get: member.rows.get,
         scan: member.rows.scan,
         commit: (writes, done) => {

@@ -216,9 +216,14 @@ export class SimPeer implements Watched {
       },
       elapsed: this.#surroundings.elapsedMillis,
     });
+    const foundIn = ({ get, scan }: RowView): RowView => ({
+      get: found === undefined ? get : (table, key) => found(this, table, get(table, key)),
+      scan,
+    });
     this.#driver = new PeerDriver({
       store: {
-        get: found === undefined ? this.disk.get : (table, key) => found(this, table, this.disk.get(table, key)),
+        atStart: foundIn(this.disk.atStart),
+        get: foundIn(this.disk).get,
         scan: this.disk.scan,
         commit: (asked, done) => {
           const own = this.lacksIndex ? asked.filter((write) => !isOfIndex(write)) : asked;

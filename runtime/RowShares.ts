@@ -1,0 +1,42 @@
+/** What each row adds to the sum over all rows, and which seal it needs. */
+import type { Crypto } from "../core/crypto/Crypto.ts";
+import type { Digest } from "../core/base/Digest.ts";
+import type { TableName } from "../core/Tables.ts";
+import type { StoredRow } from "./ByteStore.ts";
+import type { RowOpener } from "./RowOpener.ts";
+import { elementOf, leafOf } from "./RowSeal.ts";
+
+/** A row's share of the sum, and the transaction whose seal it needs. */
+export interface Share {
+  readonly element: bigint;
+  /** Undefined where it carries its own proof, and where it is a seal itself. */
+  readonly sealedIn: number | undefined;
+}
+
+export class RowShares {
+  readonly #crypto: Crypto;
+  readonly #rows: RowOpener;
+
+  constructor(crypto: Crypto, rows: RowOpener) {
+    this.#crypto = crypto;
+    this.#rows = rows;
+  }
+
+  /** Needs the integrity key. */
+  elementOf(leaf: Digest): bigint {
+    return elementOf(this.#crypto, this.#rows.history.newest().key, leaf);
+  }
+
+  /**
+   * A row's share as it lies there: all that a sum has to be told of it, since nobody without the key finds another row
+   * with the same. A row that carries its own proof is opened: only its transaction is part of the sum.
+   */
+  of(table: TableName, key: string, stored: StoredRow): Share {
+    const { transaction, own } = this.#rows.sealOf(`${table}/${key}`, stored.seal);
+    if (own === undefined) {
+      const leaf = leafOf(this.#crypto, transaction, { table, key, row: stored.row });
+      return { element: this.elementOf(leaf), sealedIn: transaction };
+    }
+    return { element: this.elementOf(this.#rows.open(table, key, stored).leaf), sealedIn: undefined };
+  }
+}
