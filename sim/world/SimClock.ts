@@ -1,4 +1,5 @@
 /** The clock of one peer, which differs from a perfect one by an offset and a drift. */
+import type { Reading, WallClock } from "../../runtime/WallClock.ts";
 import type { Stretch, Unit } from "../base/Choices.ts";
 
 /** Where virtual time begins on the calendar, in milliseconds. */
@@ -44,3 +45,16 @@ export class SimClock {
     this.driftPerMillion = 0;
   }
 }
+
+/** A reading that is another one whenever it is looked at. */
+export const anewFrom = (clock: WallClock): Reading => ({
+  get now() {
+    return clock.read().now;
+  },
+  get asBefore() {
+    return clock.read().asBefore;
+  },
+  get elapsed() {
+    return clock.read().elapsed;
+  },
+});

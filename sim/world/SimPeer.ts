@@ -17,14 +17,14 @@ import { OperatorLog, type OperatorLogPorts } from "../../runtime/OperatorLog.ts
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
-import { type Reading, WallClock } from "../../runtime/WallClock.ts";
+import { WallClock } from "../../runtime/WallClock.ts";
 import type { Watched } from "../checkers/Checker.ts";
 import type { Cryptography, PeerKeys } from "../crypto/Cryptography.ts";
 import type { FlushEnd } from "../disks/LayeredDisk.ts";
 import type { PeerDisk } from "../disks/PeerDisk.ts";
 import { SimJournal } from "../disks/SimJournal.ts";
 import { isOfIndex, withoutIndex } from "./OlderVersion.ts";
-import { SimClock } from "./SimClock.ts";
+import { anewFrom, SimClock } from "./SimClock.ts";
 import type { Tampering } from "./Tampering.ts";
 
 /** What a peer needs of the world, and tells it. */
@@ -68,19 +68,6 @@ export interface Surroundings {
   readonly setTimer: (peer: SimPeer, timer: TimerName, afterMillis: number) => void;
   readonly halted: (peer: SimPeer, reason: Error) => void;
 }
-
-/** A reading that is another one whenever it is looked at. */
-const anewFrom = (clock: WallClock): Reading => ({
-  get now() {
-    return clock.read().now;
-  },
-  get asBefore() {
-    return clock.read().asBefore;
-  },
-  get elapsed() {
-    return clock.read().elapsed;
-  },
-});
 
 export class SimPeer implements Watched {
   readonly slot: number;
