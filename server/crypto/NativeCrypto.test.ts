@@ -163,4 +163,13 @@ describe("the hashes", () => {
       expect(nativePrimitives.hmacSha256Hex(input, input)).toBe(noblePrimitives.hmacSha256Hex(input, input));
     }
   });
+
+  it("are keyed alike by any key, and after a longer one as before it", () => {
+    const filled = (length: number): Uint8Array => new Uint8Array(length).fill(length & 255);
+    for (const key of [64, 32, 65, 0, 16])
+      for (const message of [1025, 1024, 50, 0])
+        expect(nativePrimitives.hmacSha256Hex(filled(key), filled(message))).toBe(
+          noblePrimitives.hmacSha256Hex(filled(key), filled(message)),
+        );
+  });
 });

@@ -67,10 +67,34 @@ const verifyEd25519 = (key: Uint8Array, message: Uint8Array, signature: Uint8Arr
   !isIdentityPoint(signature) &&
   verify(null, message, publicKeyOf(key), signature);
 
+/** The block of SHA-256, and how long a message {@link hmacSha256Hex} computes by itself. */
+const blockBytes = 64;
+const shortMessage = 1024;
+const inner = Buffer.alloc(blockBytes + shortMessage);
+const outer = Buffer.alloc(blockBytes + 32);
+
+/** HMAC (RFC 2104) of a short message as its two hashes, which take two thirds of the time of Node's object for it. */
+const hmacSha256Hex = (key: Uint8Array, bytes: Uint8Array): string => {
+  if (key.length > blockBytes || bytes.length > shortMessage)
+    return createHmac("sha256", key).update(bytes).digest("hex");
+  for (let at = 0; at < blockBytes; at++) {
+    const byte = key[at] ?? 0;
+    inner[at] = byte ^ 0x36;
+    outer[at] = byte ^ 0x5c;
+  }
+  inner.set(bytes, blockBytes);
+  outer.write(hash("sha256", inner.subarray(0, blockBytes + bytes.length), "hex"), blockBytes, "hex");
+  const mac = hash("sha256", outer, "hex");
+  // No copy of a key stays where it was not asked for.
+  inner.fill(0, 0, blockBytes);
+  outer.fill(0);
+  return mac;
+};
+
 export const nativePrimitives: CryptoPrimitives = {
   // A text made by Node costs a third of a Buffer made by Node and a text made of that.
   sha256Hex: (bytes) => hash("sha256", bytes, "hex"),
-  hmacSha256Hex: (key, bytes) => createHmac("sha256", key).update(bytes).digest("hex"),
+  hmacSha256Hex,
   shake128: (bytes, length) => createHash("shake128", { outputLength: length }).update(bytes).digest(),
   verifyEd25519,
   // Node accepts any 32 bytes as a key, so both backends judge keys by the same function.
