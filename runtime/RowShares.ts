@@ -1,10 +1,9 @@
 /** What each row adds to the sum over all rows, and which seal it needs. */
 import type { Crypto } from "../core/crypto/Crypto.ts";
-import type { Digest } from "../core/base/Digest.ts";
 import type { TableName } from "../core/Tables.ts";
 import type { StoredRow } from "./ByteStore.ts";
 import type { RowOpener } from "./RowOpener.ts";
-import { elementOf, leafOf } from "./RowSeal.ts";
+import { elementOf, type IntegrityKey, leafOf } from "./RowSeal.ts";
 
 /** A row's share of the sum, and the transaction whose seal it needs. */
 export interface Share {
@@ -16,15 +15,13 @@ export interface Share {
 export class RowShares {
   readonly #crypto: Crypto;
   readonly #rows: RowOpener;
+  readonly #integrity: IntegrityKey;
 
-  constructor(crypto: Crypto, rows: RowOpener) {
+  /** @param integrity the key in use, while it is */
+  constructor(crypto: Crypto, rows: RowOpener, integrity: IntegrityKey) {
     this.#crypto = crypto;
     this.#rows = rows;
-  }
-
-  /** Needs the integrity key. */
-  elementOf(leaf: Digest): bigint {
-    return elementOf(this.#crypto, this.#rows.history.newest().key, leaf);
+    this.#integrity = integrity;
   }
 
   /**
@@ -33,10 +30,13 @@ export class RowShares {
    */
   of(table: TableName, key: string, stored: StoredRow): Share {
     const { transaction, own } = this.#rows.sealOf(`${table}/${key}`, stored.seal);
-    if (own === undefined) {
-      const leaf = leafOf(this.#crypto, transaction, { table, key, row: stored.row });
-      return { element: this.elementOf(leaf), sealedIn: transaction };
-    }
-    return { element: this.elementOf(this.#rows.open(table, key, stored).leaf), sealedIn: undefined };
+    const leaf =
+      own === undefined
+        ? leafOf(this.#crypto, transaction, { table, key, row: stored.row })
+        : this.#rows.open(table, key, stored).leaf;
+    return {
+      element: elementOf(this.#crypto, this.#integrity, leaf),
+      sealedIn: own === undefined ? transaction : undefined,
+    };
   }
 }

@@ -14,7 +14,7 @@ import { SealUses } from "./SealUses.ts";
 
 export const MODULUS = 1n << 256n;
 /** Rows of one slice of a verification: a few milliseconds, in which no request is answered. */
-const SCAN_PAGE = 64;
+const SCAN_PAGE = 256;
 
 /** The progress of a verification: rows verified, of how many by the signed head and with the seals seen so far. */
 export interface Verified {
@@ -51,11 +51,9 @@ interface Stored {
 
 export class RowSum {
   readonly #stored: Stored;
-  readonly #shares: RowShares;
 
   constructor(stored: Stored) {
     this.#stored = stored;
-    this.#shares = new RowShares(stored.crypto, stored.rows);
   }
 
   /**
@@ -66,7 +64,9 @@ export class RowSum {
    */
   *pages(head: Head, comparison: Comparison | undefined): Generator<Verified, Whole | string> {
     const { crypto, rows: opener, tables } = this.#stored;
-    const known = new KnownRows(crypto, opener.history.newest().key.setKey);
+    const { key: integrity } = opener.history.newest();
+    const shares = new RowShares(crypto, opener, integrity);
+    const known = new KnownRows(crypto, integrity.setKey);
     const uses = new SealUses();
     const newest = head.hasSeal ? numberKey(head.transactions) : undefined;
     let sum = 0n;
@@ -83,7 +83,7 @@ export class RowSum {
             uses.start(head.transactions);
             continue;
           }
-          const { element, sealedIn } = this.#shares.of(table, key, value);
+          const { element, sealedIn } = shares.of(table, key, value);
           sum += element;
           comparison?.tell(table, key, value);
           if (table === "seals") {

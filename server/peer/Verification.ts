@@ -7,7 +7,7 @@ import type { Verified } from "../../runtime/RowSum.ts";
 import type { SealedStore } from "../../runtime/SealedStore.ts";
 
 /** Slices after which {@link Verification.begun} is told: at most 2,560 rows, a tenth of a second. */
-const BEGUN_SLICES = 40;
+const BEGUN_SLICES = 10;
 
 export class Verification {
   #progress: Verified = { rows: 0, of: 0 };
