@@ -3,6 +3,8 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Instrumenter } from "@stryker-mutator/instrumenter";
+import { isInAssertion } from "./Assertions.ts";
+import type { Changed } from "./Compiler.ts";
 import { comparing, type SwitchNames } from "./Differences.ts";
 
 /** What is judged, as folders of the repository. */
@@ -27,6 +29,8 @@ export interface Mutant {
 /** A source file with all mutants of the sample that are in it, each behind a question with its number there. */
 interface Mutated {
   readonly mutants: ReadonlyArray<Mutant>;
+  /** How many were drawn besides, and refused. */
+  readonly refused: number;
   /** Source of TypeScript, by path in the repository. */
   readonly sources: ReadonlyMap<string, string>;
 }
@@ -83,6 +87,9 @@ const textBetween = (lines: ReadonlyArray<string>, start: Position, end: Positio
     .join("\n");
 };
 
+const offsetOf = (lines: ReadonlyArray<string>, { line, column }: Position): number =>
+  lines.slice(0, line).reduce((sum, each) => sum + each.length + 1, column);
+
 /** All mutants of some sources, in the order of the files, and the sources with a question to each. */
 const instrument = async (sources: ReadonlyMap<string, string>) => {
   const files = [...sources].map(([name, content]) => ({ name, content, mutate: true }));
@@ -98,7 +105,9 @@ const instrument = async (sources: ReadonlyMap<string, string>) => {
       const nth = (alike.get(kind) ?? 0) + 1;
       alike.set(kind, nth);
       const id = hash(kind, String(nth)).slice(0, 8);
-      return { place, mutant: { id, file, line: location.start.line + 1, mutator, original, replacement } };
+      const start = offsetOf(lines.get(file) ?? [], location.start);
+      const mutant = { id, file, line: location.start.line + 1, mutator, original, replacement };
+      return { place, start, end: start + original.length, mutant };
     });
   return { mutants, files: instrumented.files };
 };
@@ -124,6 +133,8 @@ export interface Wanted {
   readonly only: ReadonlyArray<string>;
   /** Whole ids; all where there is none. */
   readonly ids: ReadonlyArray<string>;
+  /** The ids of those that are no mutants, and are replaced by the next of the sample. */
+  readonly refused: (changed: ReadonlyArray<Changed>) => ReadonlySet<string>;
 }
 
 const isWanted = ({ id, file, line }: Mutant, { only, ids }: Wanted): boolean =>
@@ -136,16 +147,29 @@ const isWanted = ({ id, file, line }: Mutant, { only, ids }: Wanted): boolean =>
  */
 export const mutate = async (sources: ReadonlyMap<string, string>, wanted: Wanted): Promise<Mutated> => {
   const { mutants, files } = await instrument(sources);
+  const inAssertion = new Map([...sources].map(([name, source]) => [name, isInAssertion(source)]));
   const rank = new Map(mutants.map(({ mutant }) => [mutant.id, hash(String(wanted.sample), mutant.id)]));
   const rankOf = ({ id }: Mutant): string => rank.get(id) ?? "";
-  const drawn = mutants
-    .filter(({ mutant }) => isWanted(mutant, wanted))
-    .toSorted((left, right) => (rankOf(left.mutant) < rankOf(right.mutant) ? -1 : 1))
-    .slice(0, wanted.most);
+  const ranked = mutants
+    .filter(({ mutant, start, end }) => isWanted(mutant, wanted) && inAssertion.get(mutant.file)?.(start, end) !== true)
+    .toSorted((left, right) => (rankOf(left.mutant) < rankOf(right.mutant) ? -1 : 1));
+  const changed = ({ start, end, mutant }: (typeof ranked)[number]): Changed => {
+    const source = sources.get(mutant.file) ?? "";
+    return { ...mutant, text: source.slice(0, start) + mutant.replacement + source.slice(end) };
+  };
+  const drawn: Array<(typeof ranked)[number]> = [];
+  let looked = 0;
+  while (drawn.length < wanted.most && looked < ranked.length) {
+    const next = ranked.slice(looked, looked + wanted.most - drawn.length);
+    looked += next.length;
+    const refused = wanted.refused(next.map(changed));
+    drawn.push(...next.filter(({ mutant }) => !refused.has(mutant.id)));
+  }
   const numbers = new Map(drawn.map(({ place }, number) => [place, number]));
   const paths = new Set(drawn.map(({ mutant }) => mutant.file));
   return {
     mutants: drawn.map(({ mutant }) => mutant),
+    refused: looked - drawn.length,
     sources: new Map(
       files
         .filter(({ name }) => paths.has(name))

@@ -1,4 +1,5 @@
 /** What the score says, on one page. */
+import { ASSERTED } from "./Assertions.ts";
 import { FOLDERS, LEFT_OUT, type Mutant } from "./Mutants.ts";
 import type { Judged } from "./Judge.ts";
 
@@ -77,8 +78,8 @@ const listed = (title: string, judged: ReadonlyArray<Judged>, seeds: number): Re
 const byPlace = (left: Judged, right: Judged): number =>
   left.mutant.file.localeCompare(right.mutant.file) || left.mutant.line - right.mutant.line;
 
-/** The page of a score. */
-export const pageLines = (all: ReadonlyArray<Judged>, seeds: number): ReadonlyArray<string> => {
+/** The page of a score; beside it stands how many were drawn that do not compile. */
+export const pageLines = (all: ReadonlyArray<Judged>, seeds: number, refused: number): ReadonlyArray<string> => {
   const judged = all.toSorted(byPlace);
   const left = judged.filter(({ noticed, isLoaded }) => noticed === undefined && isLoaded);
   const by = byCount(judged.flatMap(({ noticed }) => noticed?.by ?? []));
@@ -92,7 +93,8 @@ export const pageLines = (all: ReadonlyArray<Judged>, seeds: number): ReadonlyAr
     row("all", scoreOf(judged)),
     "",
     `noticed by ${by.map(([name, count]) => `${name} ${count}`).join(", ") || "nothing"}`,
-    `median and 9 of 10: the seed that noticed first; left out: ${LEFT_OUT.join(", ")}; equivalent mutants are counted as not noticed`,
+    `median and 9 of 10: the seed that noticed first; other equivalent mutants are counted as not noticed`,
+    `left out: ${LEFT_OUT.join(", ")}; assertions (if … throw new ${ASSERTED.join(", ")}); ${refused} drawn that the type checker refuses`,
     ...listed(
       "not counted, the program ends while it is loaded",
       judged.filter(({ isLoaded }) => !isLoaded),

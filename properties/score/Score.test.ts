@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { beforeAll, describe, expect, it } from "vitest";
 import { bundle, ROOT, WORKER } from "./Bundle.ts";
+import { refusedBy } from "./Compiler.ts";
 import { comparing } from "./Differences.ts";
 import { secondsOf, watch } from "./Guard.ts";
 import { type Judged, judgeAll, runBaseline } from "./Judge.ts";
@@ -29,7 +30,7 @@ export const runSeed = ({ seed }, { observer }) => {
 export const unused = (left, right) => left - right;
 `;
 const sources = new Map([[PLANTED, toy]]);
-const wanted = { most: 1000, sample: 1, only: [], ids: [] };
+const wanted = { most: 1000, sample: 1, only: [], ids: [], refused: () => new Set<string>() };
 
 describe("a score of planted mutants", () => {
   let judged: ReadonlyArray<Judged> = [];
@@ -92,7 +93,7 @@ describe("a score of planted mutants", () => {
   });
 
   it("lists what was not noticed with its place, its code and its id", () => {
-    const page = pageLines(judged, 5).join("\n");
+    const page = pageLines(judged, 5, 7).join("\n");
     expect(page).toContain(
       `${PLANTED}:17  ArithmeticOperator  --mutant ${of("left - right", "left + right")?.mutant.id}`,
     );
@@ -127,10 +128,72 @@ describe("a sample", () => {
     expect(paths.filter((path) => path.includes(".test.") || path.startsWith("core/webauthn"))).toEqual([]);
   });
 
+  it("has others in the place of those that are refused", async () => {
+    const first = await mutate(sources, { ...wanted, most: 5 });
+    const gone = first.mutants[1]?.id ?? "";
+    const again = await mutate(sources, { ...wanted, most: 5, refused: () => new Set([gone]) });
+    expect(again).toMatchObject({ refused: 1 });
+    expect(again.mutants).toHaveLength(5);
+    expect(again.mutants.map(({ id }) => id)).not.toContain(gone);
+  });
+
+  it("takes nothing of an assertion", async () => {
+    const { mutants } = await mutate(
+      new Map([
+        [
+          PLANTED,
+          `
+if (one < 1) throw new InvariantViolation("S1", "never");
+if (two < 2) { throw new RangeError(\`never \${1 + 1}\`); }
+if (three < 3) throw new CodecFault("input");
+if (four < 4) { count += 1; throw new TypeError("counted"); }
+`,
+        ],
+      ]),
+      wanted,
+    );
+    expect(new Set(mutants.map(({ line }) => line))).toEqual(new Set([4, 5]));
+  });
+
   it("takes no string", async () => {
     const { mutants } = await mutate(sources, wanted);
     expect(mutants.filter(({ mutator }) => mutator === "StringLiteral")).toEqual([]);
   });
+});
+
+describe("the type checker", () => {
+  const file = "core/protocol/Patience.ts";
+  const other = "core/protocol/Slots.ts";
+  const good = "export const sum = (left: number, right: number): number => left - right;\n";
+  const bad = "export const sum = (left: number): string => left;\n";
+
+  it("refuses what has wrong types, each in its own file", () => {
+    const product = sourcesOf(ROOT);
+    const refused = refusedBy(
+      ROOT,
+      product,
+    )([
+      { id: "good", file, text: (product.get(file) ?? "") + good },
+      { id: "bad", file, text: (product.get(file) ?? "") + bad },
+      { id: "unparsed", file: other, text: `${product.get(other) ?? ""}}` },
+      { id: "same", file: other, text: product.get(other) ?? "" },
+    ]);
+    expect([...refused].toSorted()).toEqual(["bad", "unparsed"]);
+  }, 120_000);
+
+  it("refuses none for another's types", () => {
+    const product = sourcesOf(ROOT);
+    // With the other alone its importers do not compile, which is no fault of theirs.
+    const refused = refusedBy(
+      ROOT,
+      product,
+    )([
+      { id: "emptied", file: "core/protocol/Topology.ts", text: "export {};\n" },
+      { id: "same", file: "core/protocol/Slots.ts", text: product.get("core/protocol/Slots.ts") ?? "" },
+      { id: "importer", file: "core/protocol/Votes.ts", text: product.get("core/protocol/Votes.ts") ?? "" },
+    ]);
+    expect([...refused]).toEqual([]);
+  }, 120_000);
 });
 
 describe("a place that compares", () => {

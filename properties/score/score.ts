@@ -1,6 +1,8 @@
 /** `npm run sim:score`: how many mutants of the product the seeds alone notice. */
 import { availableParallelism } from "node:os";
 import { Misuse, positive, printLine, runScript, type Script } from "../../sim/bin/Script.ts";
+import { ASSERTED } from "./Assertions.ts";
+import { refusedBy } from "./Compiler.ts";
 import { bundle, ROOT, WORKER } from "./Bundle.ts";
 import { judgeAll, runBaseline } from "./Judge.ts";
 import { FOLDERS, LEFT_OUT, mutate, sourcesOf } from "./Mutants.ts";
@@ -23,7 +25,9 @@ const help = `npm run sim:score -- [--mutants N] [--sample N] [--seeds N] [--lea
   --json           the page as JSON
 
 Draws mutants of ${FOLDERS.join(", ")}, as Stryker makes them, without ${LEFT_OUT.join(", ")}
-(most are words for people). One is noticed when a seed breaks an invariant, throws,
+(most are words for people), without assertions (if … throw new ${ASSERTED.join(", ")}:
+what never fires cannot be seen to fire less), and without those that the type checker
+refuses, in whose place the next of the sample come. One is noticed when a seed breaks an invariant, throws,
 ends its process, or has ten times the events it has without and 20,000 more; no unit
 test is asked. A process that computes a minute for one seed is killed: that is a run
 without end. A trace that differs is nothing. Code that no seed executes counts as not
@@ -60,7 +64,9 @@ const main: Script<typeof options>["main"] = async (values) => {
   const seeds = positive(values.seeds, "seeds");
   const jobs = positive(values.jobs, "jobs");
   const least = percent(values.least);
-  const { mutants, sources } = await mutate(sourcesOf(ROOT), {
+  const product = sourcesOf(ROOT);
+  const { mutants, refused, sources } = await mutate(product, {
+    refused: refusedBy(ROOT, product),
     most,
     sample,
     only: values.only ?? [],
@@ -73,7 +79,7 @@ const main: Script<typeof options>["main"] = async (values) => {
   }
   const { program, remove } = await bundle(WORKER, sources);
   try {
-    tell(`${mutants.length} mutants; seeds 1..${seeds} without any`);
+    tell(`${mutants.length} mutants, and ${refused} drawn that do not compile; seeds 1..${seeds} without any`);
     const baseline = await runBaseline(program, seeds);
     if (typeof baseline === "string") {
       tell(`${baseline}: mutants cannot be judged by these seeds`);
@@ -89,8 +95,8 @@ const main: Script<typeof options>["main"] = async (values) => {
       ),
     );
     const score = scoreOf(judged);
-    if (values.json === true) printLine(JSON.stringify({ seeds, sample, broken, score, mutants: judged }));
-    else for (const line of [...pageLines(judged, seeds), ...broken]) printLine(line);
+    if (values.json === true) printLine(JSON.stringify({ seeds, sample, refused, broken, score, mutants: judged }));
+    else for (const line of [...pageLines(judged, seeds, refused), ...broken]) printLine(line);
     return percentOf(score) >= least && broken.length === 0 ? 0 : 1;
   } finally {
     remove();
