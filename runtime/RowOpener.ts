@@ -20,6 +20,7 @@ import { isAmong, isSealed, isSigned, leafOf, type Seal, SEAL_VERSION, sealCodec
 /** Verified seals of transactions: rows that are read together were mostly written together. */
 const REMEMBERED = 256;
 const NOTHING = new Uint8Array(0);
+const UNREADABLE_SEAL = "the seal cannot be read";
 
 /** A stored row whose seal holds. */
 export interface OpenRow<T extends TableName> {
@@ -63,7 +64,7 @@ export class RowOpener {
   /** What lies beside a row. Throws where it cannot be read. */
   sealOf(where: string, sealed: Uint8Array): Seal {
     const decoded = decode(sealCodec, sealed, SEAL_VERSION);
-    if (Either.isLeft(decoded)) throw this.#misread(where, "seal", sealed, SEAL_VERSION);
+    if (Either.isLeft(decoded)) throw this.#misread(where, UNREADABLE_SEAL, "seal", sealed, SEAL_VERSION);
     return decoded.right;
   }
 
@@ -120,7 +121,7 @@ export class RowOpener {
     const where = `seals/${key}`;
     const { transaction, own } = this.sealOf(where, seal);
     const decoded = this.#decoded("seals", row);
-    if (Either.isLeft(decoded)) throw this.#misread(where, "row", row, this.#schema.newest);
+    if (Either.isLeft(decoded)) throw this.#misread(where, UNREADABLE_SEAL, "row", row, this.#schema.newest);
     if (key !== numberKey(transaction) || own !== undefined) throw unsealed(where);
     const publicKey = this.history.publicKey(where, { keyVersion: decoded.right.keyVersion, transaction });
     if (!isSigned(this.#crypto, publicKey, transaction, decoded.right)) throw unsealed(where);
@@ -128,10 +129,10 @@ export class RowOpener {
   }
 
   /** A later program writes the head with every transaction: where that is none of its, a claim to be later is damage. */
-  #misread(where: string, part: keyof StoredRow, bytes: Uint8Array, newest: number): Error {
+  #misread(where: string, why: string, part: keyof StoredRow, bytes: Uint8Array, newest: number): Error {
     const head = this.#bytes.get("head", SELF);
     const isLater = head === undefined || versionOf(head[part]) > newest;
-    return unverified(where, "the seal cannot be read", isLater ? bytes : NOTHING, newest);
+    return unverified(where, why, isLater ? bytes : NOTHING, newest);
   }
 
   /** The value of a row whose seal holds. */
@@ -153,12 +154,8 @@ export class RowOpener {
       throw new IntegrityFailure("peer/self", "the row that names the integrity key is missing");
     const named = this.#decoded("peer", stored.row);
     if (Either.isRight(named)) return named.right.integrityKey;
-    throw unverified(
-      "peer/self",
-      "the row that names the integrity key cannot be read",
-      stored.row,
-      this.#schema.newest,
-    );
+    const why = "the row that names the integrity key cannot be read";
+    throw this.#misread("peer/self", why, "row", stored.row, this.#schema.newest);
   }
 }
 

@@ -344,6 +344,10 @@ describe("rows of another version", () => {
     const peer = storedRow(tables, "peer", "self");
     const put = (row: Uint8Array) => tables.get("peer")?.set("self", { row, seal: peer.seal });
     put(Uint8Array.of(0x82, NEXT_VERSION, ...peer.row.slice(2)));
+    // A later program would have written the head as well: one changed byte is damage.
+    expect(() => open("none").get("keys", "a")).toThrow(IntegrityFailure);
+    const head = storedRow(tables, "head", "self");
+    tables.get("head")?.set("self", { ...head, row: Uint8Array.of(0x82, NEXT_VERSION, ...head.row.slice(2)) });
     expect(() => open("none").get("keys", "a")).toThrow(UnreadableRow);
     put(Uint8Array.of(0x83, ...peer.row.slice(1)));
     expect(() => open("none").get("keys", "a")).toThrow(IntegrityFailure);
