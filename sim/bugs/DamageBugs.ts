@@ -79,6 +79,14 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({ signsUnverified: true }),
   },
   {
+    name: "start-forgotten",
+    changes: "a peer goes on from the rows it was started on, whichever are verified when it is unsealed",
+    finds: "S13",
+    orFinds: ["S28"],
+    schedule: "row-tamper-delete",
+    tampering: () => ({ forgetsStart: true }),
+  },
+  {
     name: "verifying-forgotten",
     changes: "a peer does not know any more that its rows are being verified when its keys come into use",
     finds: "S38",

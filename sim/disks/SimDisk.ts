@@ -18,8 +18,20 @@ export class SimDisk implements PeerDisk {
   #hasKey = false;
   /** Whether all rows were verified since the key is in use: from then on a read notices that a row is gone. */
   #isVerified = false;
-  /** Nobody exchanges a disk without seals under its peer. */
-  readonly atStart: RowView = this;
+  /** The rows that a process read for its state, until they are verified or a transaction is written. */
+  #readAtStart: Map<string, AnyRow | undefined> | undefined;
+  readonly atStart: RowView = {
+    get: (table, key) => {
+      const row = this.get(table, key);
+      this.#readAtStart?.set(`${table}/${key}`, row);
+      return row;
+    },
+    scan: (table, after, limit) => {
+      const page = this.scan(table, after, limit);
+      for (const { key, row } of page) this.#readAtStart?.set(`${table}/${key}`, row);
+      return page;
+    },
+  };
 
   constructor(schedule: () => void, durable: () => void) {
     this.#rows = new LayeredDisk(schedule, durable);
@@ -50,6 +62,7 @@ export class SimDisk implements PeerDisk {
   readonly commit = (writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void => {
     if (!this.#hasKey) throw new IntegrityFailure("store", "a write was asked for without the integrity key");
     for (const { op, table, key } of writes) if (op !== "insert") this.#assertWhole(table, key);
+    this.#readAtStart = undefined;
     this.#rows.commit(writes, done);
   };
 
@@ -74,6 +87,7 @@ export class SimDisk implements PeerDisk {
   }
 
   open(): void {
+    this.#readAtStart = new Map();
     this.#rows.makeDurable();
   }
 
@@ -87,9 +101,19 @@ export class SimDisk implements PeerDisk {
   }
 
   verify(): string | undefined {
-    const { harm } = this;
+    const harm = this.harm ?? this.#exchanged();
     this.#isVerified = harm === undefined;
+    if (this.#isVerified) this.#readAtStart = undefined;
     return harm;
+  }
+
+  /** A row that is another one than at the start. A disk that is put back has the very rows it had. */
+  #exchanged(): string | undefined {
+    for (const [where, row] of this.#readAtStart ?? []) {
+      const [table = "", ...key] = where.split("/");
+      if (this.#rows.get(table as TableName, key.join("/")) !== row) return `${where} is not what it was at the start`;
+    }
+    return undefined;
   }
 
   get harm(): string | undefined {

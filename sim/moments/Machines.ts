@@ -129,6 +129,46 @@ export const rollBackOne = (choices: Choices): Nemesis => {
   };
 };
 
+/**
+ * A process is started on the disk that its peer had a while ago, and before the keys are back somebody puts the newest
+ * disk in its place: with that one nothing is wrong, and the state was read from another.
+ */
+export const exchangeDisk = (choices: Choices): Nemesis => {
+  const counts = new Map<number, number>();
+  const atFlush = choices.plan("exchanged disk").between("at flush", 1, 1, 60);
+  let isDone = !choices.plan("exchanged disk").chance("happens", 300);
+
+  const strike = (world: World, peer: SimPeer, putBack: () => void, count: number): void => {
+    // With nothing written in between it is the same disk.
+    if (world.healed || peer.isDamaged || !peer.isUp || counts.get(peer.slot) === count) return;
+    world.processes.crash(peer, "power", false);
+    const putNewest = peer.disk.photograph();
+    putBack();
+    peer.isDamaged = true;
+    world.processes.start(peer);
+    world.after(1, () => {
+      putNewest();
+      peer.isExchanged = true;
+      world.marks.add("the disk of a sealed peer was exchanged");
+    });
+  };
+
+  return {
+    flushed: (world, peer) => {
+      const count = (counts.get(peer.slot) ?? 0) + 1;
+      counts.set(peer.slot, count);
+      if (isDone || count < atFlush || peer.isDamaged || peer.state?.cluster.membership === undefined) return;
+      isDone = true;
+      const unit = struck(world, world.choices.stream("exchanged disk").next(), "disk exchanged under a sealed peer");
+      if (unit === undefined) return;
+      const putBack = peer.disk.photograph();
+      world.after(unit.spread("started on it after", 20_000, RESTORED_AFTER, 1, 2 * SECOND), () =>
+        strike(world, peer, putBack, count),
+      );
+    },
+  };
+};
+
 /** What happens around a declared restore, beside the restore itself. */
 interface RestorePlan {
   /** How many restores there are: of the same peer, or of any but one. */

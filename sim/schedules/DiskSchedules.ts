@@ -5,8 +5,9 @@ import { smallOnes } from "./SmallCapacities.ts";
 
 export const diskSchedules = {
   "row-tamper-delete": {
-    marks: { "a read found damage": 4 },
+    marks: { "a read found damage": 4, "the disk of a sealed peer was exchanged": 20 },
     plan: () => ({ faults: weights("bit rot", "deleted row", "lost record", "torn write", "repaired rows", "crash") }),
+    nemeses: (choices) => [moments.exchangeDisk(choices)],
   },
   // The writer finds a row damaged while requests forwarded by others wait.
   "damage-under-forward": {

@@ -39,6 +39,8 @@ export interface Surroundings {
   readonly ignoresDamage: boolean;
   /** A planted bug: the keys come into use before the rows are verified. */
   readonly signsUnverified: boolean;
+  /** A planted bug: what is read at the start is held against nothing. */
+  readonly forgetsStart: boolean;
   /** A planted bug: a row as the core finds it. */
   readonly found:
     | (<T extends TableName>(peer: SimPeer, table: T, row: Rows[T] | undefined) => Rows[T] | undefined)
@@ -88,6 +90,8 @@ export class SimPeer implements Watched {
   wasFounded = false;
   /** Rows were taken away or changed since the last repair. */
   isDamaged = false;
+  /** Its process was started on other rows than it has now. */
+  isExchanged = false;
   /** A seal was asked for and is not done yet. */
   isSealing = false;
   /** It runs the version from before the index of approvers (OlderVersion.ts). */
@@ -193,6 +197,7 @@ export class SimPeer implements Watched {
     // Without an initialization there is no vault to open; the keys are just being made.
     if (this.#isBlank()) this.disk.useKey(true);
     this.process += 1;
+    this.isExchanged = false;
     const process = this.process;
     const alive = (): boolean => this.process === process && this.#driver !== undefined;
     const wallClock = new WallClock({
@@ -209,7 +214,7 @@ export class SimPeer implements Watched {
     });
     this.#driver = new PeerDriver({
       store: {
-        atStart: foundIn(this.disk.atStart),
+        atStart: foundIn(this.#surroundings.forgetsStart ? this.disk : this.disk.atStart),
         get: foundIn(this.disk).get,
         scan: this.disk.scan,
         commit: (asked, done) => {
@@ -295,7 +300,7 @@ export class SimPeer implements Watched {
     this.isVerifying = false;
     this.isVerified = true;
     const where = this.disk.verify();
-    this.harm = this.disk.harm;
+    this.harm = this.disk.harm ?? (this.isExchanged ? "its process was started on an older one" : undefined);
     if (where !== undefined && !this.#surroundings.ignoresDamage) this.dispatch({ _tag: "IntegrityLost", where });
     return this.#surroundings.signsUnverified ? [] : this.#useSigner(act);
   }

@@ -107,6 +107,8 @@ export interface Tampering {
   readonly showsOutdated?: boolean;
   /** A peer uses its keys before its rows are verified. */
   readonly signsUnverified?: boolean;
+  /** A peer does not remember, when its rows are verified, what it read at its start. */
+  readonly forgetsStart?: boolean;
   /** Operators of a sealed peer are answered before what they did is flushed. */
   readonly hastyJournal?: boolean;
 }

@@ -222,6 +222,7 @@ export class World {
       realMillis: () => this.realMillis,
       ignoresDamage: tampering.ignoresDamage === true,
       signsUnverified: tampering.signsUnverified === true,
+      forgetsStart: tampering.forgetsStart === true,
       judgesTokens: (each) => this.tokenKeys.isJudge(each),
       clockBugs: tampering,
       clockMoves: plan.clockMovesMillis,
