@@ -1,14 +1,16 @@
 /** Everybody who waits for this peer: callers with a mutation, those who ask whether it is ready, and its operators. */
 import type { Answer } from "../core/Action.ts";
 import type { ActorCheck } from "../core/auth/ActorCheck.ts";
+import type { Capacities } from "../core/base/Capacities.ts";
 import { type MemberFault, rejection } from "../core/base/Rejection.ts";
+import { actorName } from "../core/protocol/Admission.ts";
 import { leftOpen } from "../core/protocol/Answers.ts";
 import { commandFor, type Commands, type Means } from "../core/protocol/Command.ts";
 import type { Event, Settings } from "../core/protocol/Event.ts";
 import type { Call } from "../core/protocol/Forward.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
 import { crowded } from "../core/protocol/Unavailable.ts";
-import type { CommandGate } from "./CommandGate.ts";
+import type { CommandGate, Enter, GateLimits } from "./CommandGate.ts";
 import type { Replies } from "./Replies.ts";
 
 /** A probe waits two seconds for its answers; a caller that asks for readiness waits no longer than this. */
@@ -36,8 +38,17 @@ export interface Mutation {
   readonly actor: ActorCheck;
 }
 
+/** Who shares places at the gate; all whose tokens show nobody are one caller. */
+const callerOf = (actor: ActorCheck): string => (actor._tag === "Verified" ? actorName(actor.claims) : "");
+
 /** Why a change would not be accepted now; empty when it would. */
 type Readiness = (faults: ReadonlyArray<MemberFault>) => void;
+
+/** The gate's share of what a peer takes on. */
+export const gateLimits = ({ commandsAtOnce, queuedCommands }: Capacities): GateLimits => ({
+  inside: commandsAtOnce,
+  places: queuedCommands,
+});
 
 export interface CallerPorts {
   readonly settings: Pick<Settings, "answerMillis" | "capacities">;
@@ -82,20 +93,24 @@ export class Callers {
   /** Asks for a registry mutation; always answered within the configured time. */
   mutate(mutation: Mutation, named: Named, done: (answer: Answer) => void): void {
     const { settings, gate, replies, dispatch } = this.#ports;
-    if (gate.size >= settings.capacities.queuedCommands) return done(crowdedAnswer);
     let isEntered = false;
+    let leave = (): void => undefined;
     replies.ask(
-      (requestId) =>
-        gate.enter((consumed) => {
-          // A request whose caller was told meanwhile that it took too long shall not be carried out.
-          if (!replies.isWaiting(requestId)) return consumed();
+      (requestId) => {
+        const enter: Enter = (consumed) => {
           isEntered = true;
           named(requestId);
           dispatch({ _tag: "Command", requestId, ...mutation }, consumed);
-        }),
+        };
+        leave = gate.enter(callerOf(mutation.actor), enter, () => replies.answer(requestId, crowdedAnswer));
+      },
       settings.answerMillis,
       lateAnswer,
-      (answer) => done(answer !== lateAnswer ? answer : isEntered ? this.#open(mutation.call) : crowdedAnswer),
+      (answer) => {
+        // A request whose caller was told that it took too long shall not be carried out.
+        leave();
+        done(answer !== lateAnswer ? answer : isEntered ? this.#open(mutation.call) : crowdedAnswer);
+      },
     );
   }
 

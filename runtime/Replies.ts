@@ -36,11 +36,6 @@ export class Replies {
     start(requestId);
   }
 
-  /** Whether the caller still waits for the answer. */
-  isWaiting(requestId: string): boolean {
-    return this.#waiting.has(requestId);
-  }
-
   /** Answers a caller, once; an unknown name was answered already. */
   answer(requestId: string, answer: Answer): void {
     const done = this.#waiting.get(requestId);

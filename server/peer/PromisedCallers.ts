@@ -4,7 +4,7 @@ import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { MemberFault } from "../../core/base/Rejection.ts";
 import { commands } from "../../core/commands/Commands.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
-import { type CallerPorts, Callers, type Named } from "../../runtime/Callers.ts";
+import { type CallerPorts, Callers, gateLimits, type Named } from "../../runtime/Callers.ts";
 import { CommandGate } from "../../runtime/CommandGate.ts";
 import { Replies } from "../../runtime/Replies.ts";
 import { requestNames } from "./Entropy.ts";
@@ -18,7 +18,7 @@ export class PromisedCallers {
 
   constructor({ settings, backend, dispatch, self }: Ports) {
     const replies = new Replies({ later, newName: requestNames() });
-    const gate = new CommandGate(later, settings.capacities.commandsAtOnce);
+    const gate = new CommandGate(later, gateLimits(settings.capacities));
     this.#callers = new Callers({ settings, commands, means: backend, replies, gate, dispatch, self });
   }
 

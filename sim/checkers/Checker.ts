@@ -72,6 +72,8 @@ export interface LinkSaid {
 export interface DeskAct {
   readonly what: "came" | "entered" | "left" | "answered" | "told";
   readonly requestId: string;
+  /** Whose it is, told as it comes; all whose tokens show nobody are one. */
+  readonly caller: string;
   readonly answer: Answer | undefined;
   /** Microseconds: when, and within how many its peer has promised to answer. */
   readonly at: number;

@@ -1,7 +1,8 @@
 /**
  * S54: what waits at a running peer. A caller is told once, and at once what the driver answers to its own request;
  * where that comes to nothing, when its time is up: that nobody knows, or that there was no room where the driver never
- * had it. Requests reach the driver in order, few at once, none whose caller has been told.
+ * had it. Requests reach the driver few at once, a caller's in order and callers in turn, none whose caller has been
+ * told. Where there is no place left the newest of whoever holds most is turned away.
  */
 import type { Answer } from "../../core/Action.ts";
 import type { Checker, DeskAct } from "./Checker.ts";
@@ -11,8 +12,13 @@ import { Violation } from "../base/Violation.ts";
 
 /** How many of the service's requests a driver has at once. */
 const USUALLY_AT_ONCE = 16;
+/** How many may wait for that. */
+const USUAL_PLACES = 1_024;
 
 interface Waiting {
+  readonly caller: string;
+  /** The number of its act at this desk. */
+  readonly turn: number;
   readonly cameAt: number;
   isEntered: boolean;
   answer: Answer | undefined;
@@ -22,8 +28,11 @@ interface Waiting {
 /** One process. */
 interface Desk {
   readonly requests: Map<string, Waiting>;
-  /** Those that have not reached the driver, the oldest first. */
-  readonly outside: Array<string>;
+  /** Those that have not reached the driver, the oldest first, by caller. */
+  readonly outside: Map<string, Array<Waiting>>;
+  /** At which act a caller's request was handed in last. */
+  readonly served: Map<string, number>;
+  acts: number;
   inside: number;
   /** Answered by the driver, and its caller not told yet. */
   pending: string | undefined;
@@ -32,11 +41,31 @@ interface Desk {
 const saysNoRoom = (answer: Answer): boolean =>
   answer._tag === "Rejected" && answer.rejection.code === "REQUEST_CAPACITY";
 
+const waitingIn = (outside: Desk["outside"]): number => {
+  let sum = 0;
+  for (const { length } of outside.values()) sum += length;
+  return sum;
+};
+
+/** Takes a request out of those that wait. */
+const takeOut = ({ outside }: Desk, request: Waiting): void => {
+  const left = (outside.get(request.caller) ?? []).filter((each) => each !== request);
+  if (left.length > 0) outside.set(request.caller, left);
+  else outside.delete(request.caller);
+};
+
 export const S54 = (ghost: Ghost): Checker => {
-  const { commandsAtOnce = USUALLY_AT_ONCE } = ghost.capacities;
+  const { commandsAtOnce = USUALLY_AT_ONCE, queuedCommands: places = USUAL_PLACES } = ghost.capacities;
   /** By slot, of the process that runs. */
   const desks: Array<Desk | undefined> = [];
-  const newDesk = (): Desk => ({ requests: new Map(), outside: [], inside: 0, pending: undefined });
+  const newDesk = (): Desk => ({
+    requests: new Map(),
+    outside: new Map(),
+    served: new Map(),
+    acts: 0,
+    inside: 0,
+    pending: undefined,
+  });
   const broken = (slot: number, requestId: string, rule: string, now: string): never => {
     throw new Violation("S54", `request ${requestId} came to peer ${slot}; ${rule}`, now);
   };
@@ -49,11 +78,30 @@ export const S54 = (ghost: Ghost): Checker => {
         "the driver answered, and it is not told",
       );
   };
+  const assertFair = (slot: number, { outside }: Desk, requestId: string, { caller }: Waiting): void => {
+    const rule = "the newest of whoever holds most places is turned away, where there is none left";
+    const held = outside.get(caller) ?? [];
+    if (waitingIn(outside) <= places) broken(slot, requestId, rule, "it is turned away, and there is a place");
+    for (const [other, { length }] of outside)
+      if (length > held.length)
+        broken(slot, requestId, rule, `${caller} holds ${held.length} and is turned away; ${other} holds ${length}`);
+    if (held.at(-1)?.isTold === false) broken(slot, requestId, rule, "it is turned away, and a newer one waits");
+  };
   const entered = (slot: number, desk: Desk, requestId: string, request: Waiting): void => {
     if (request.isTold) broken(slot, requestId, "its caller was told that it is not carried out", "the driver gets it");
-    const first = desk.outside.shift();
-    if (first !== requestId)
-      broken(slot, requestId, "requests are handed in as they come", `request ${first} came before`);
+    if (desk.outside.get(request.caller)?.[0] !== request)
+      broken(slot, requestId, "a caller's requests are handed in as they come", "an earlier one of its caller waits");
+    const before = desk.served.get(request.caller) ?? -1;
+    for (const [caller, [oldest]] of desk.outside)
+      if (oldest !== undefined && oldest.turn < before && (desk.served.get(caller) ?? -1) < before)
+        broken(
+          slot,
+          requestId,
+          "callers are served in turn",
+          `${caller} has waited since before its caller's last turn`,
+        );
+    takeOut(desk, request);
+    desk.served.set(request.caller, desk.acts);
     request.isEntered = true;
     desk.inside += 1;
     if (desk.inside > commandsAtOnce)
@@ -66,7 +114,8 @@ export const S54 = (ghost: Ghost): Checker => {
     const now = `its caller is told: ${outcomeText(answer)}`;
     if (isTold) broken(slot, requestId, "a caller is told once", now);
     request.isTold = true;
-    if (!isEntered) desk.outside.splice(desk.outside.indexOf(requestId), 1);
+    if (!isEntered && at - cameAt < promised) assertFair(slot, desk, requestId, request);
+    if (!isEntered) takeOut(desk, request);
     if (request.answer !== undefined) {
       if (request.answer !== answer)
         broken(slot, requestId, `the driver answered: ${outcomeText(request.answer)}`, now);
@@ -83,10 +132,13 @@ export const S54 = (ghost: Ghost): Checker => {
     atDesk: ({ slot }, act) => {
       const { what, requestId, answer, at } = act;
       const desk = (desks[slot] ??= newDesk());
+      desk.acts += 1;
       if (what !== "told") assertTold(slot, desk);
       if (what === "came") {
-        desk.requests.set(requestId, { cameAt: at, isEntered: false, answer: undefined, isTold: false });
-        desk.outside.push(requestId);
+        const { caller } = act;
+        const request = { caller, turn: desk.acts, cameAt: at, isEntered: false, answer: undefined, isTold: false };
+        desk.requests.set(requestId, request);
+        desk.outside.set(caller, [...(desk.outside.get(caller) ?? []), request]);
         return;
       }
       const request = desk.requests.get(requestId);
@@ -100,7 +152,12 @@ export const S54 = (ghost: Ghost): Checker => {
       }
     },
     swept: () => {
-      for (const [slot, desk] of desks.entries()) if (desk !== undefined) assertTold(slot, desk);
+      for (const [slot, desk] of desks.entries()) {
+        if (desk === undefined) continue;
+        assertTold(slot, desk);
+        if (waitingIn(desk.outside) > places)
+          throw new Violation("S54", `${places} requests may wait at peer ${slot}`, `${waitingIn(desk.outside)} do`);
+      }
     },
   };
 };

@@ -46,7 +46,7 @@ export const assertFair = (
     state.cluster.membership.writer === slot
   )
     return;
-  // What the writer says of a forwarded request is about its own queue, and nobody knows yet who is at the gate.
+  // What the writer says of a forwarded request is about its own queue, and S54 judges who has to leave the gate.
   if (answer._tag === "Rejected" && /^The writer|^As many/u.test(answer.rejection.detail)) return;
   const mayGo = state.requests.entering.map((each) => each.requestId);
   const held = new Map<string, number>();

@@ -3,7 +3,7 @@
  * mailbox has no room for yet, operators. It ends with the process.
  */
 import type { Answer } from "../../core/Action.ts";
-import { Callers, type Mutation } from "../../runtime/Callers.ts";
+import { Callers, gateLimits, type Mutation } from "../../runtime/Callers.ts";
 import { CommandGate } from "../../runtime/CommandGate.ts";
 import { Replies } from "../../runtime/Replies.ts";
 import type { Later } from "../../runtime/Time.ts";
@@ -44,7 +44,9 @@ export class Desks {
   /** A caller asks a peer for a change; `done` is told what its peer tells it, once, unless the process ends. */
   mutate(peer: SimPeer, requestId: string, mutation: Mutation, done: (answer: Answer) => void): void {
     this.#name = requestId;
-    this.#tell(peer, "came", requestId, undefined);
+    const { actor } = mutation;
+    const caller = actor._tag === "Verified" ? JSON.stringify([actor.claims.iss, actor.claims.sub]) : "";
+    this.#tell(peer, "came", requestId, undefined, caller);
     this.#of(peer).mutate(
       mutation,
       () => this.#tell(peer, "entered", requestId, undefined),
@@ -73,9 +75,9 @@ export class Desks {
     this.#of(peer).answer(requestId, answer);
   }
 
-  #tell(peer: SimPeer, what: DeskAct["what"], requestId: string, answer: Answer | undefined): void {
+  #tell(peer: SimPeer, what: DeskAct["what"], requestId: string, answer: Answer | undefined, caller = ""): void {
     const promised = peer.settings.answerMillis * 1_000;
-    const act: DeskAct = { what, requestId, answer, at: this.#ground.scheduler.now, promised };
+    const act: DeskAct = { what, requestId, caller, answer, at: this.#ground.scheduler.now, promised };
     for (const hook of this.#deskHooks) hook(peer, act);
   }
 
@@ -96,13 +98,13 @@ export class Desks {
         this.#ground.settle(peer);
       }, afterMillis);
     const replyPorts = { later, newName: () => this.#name };
-    const most = peer.settings.capacities.commandsAtOnce;
+    const limits = gateLimits(peer.settings.capacities);
     return new Callers({
       settings: peer.settings,
       commands: peer.composition,
       means: cryptography,
       replies: tampering.replies?.(replyPorts) ?? new Replies(replyPorts),
-      gate: tampering.gate?.(later, most) ?? new CommandGate(later, most),
+      gate: tampering.gate?.(later, limits) ?? new CommandGate(later, limits),
       dispatch: (event, consumed) => {
         if (event._tag !== "Command") return peer.dispatch(event, consumed);
         const { requestId } = event;

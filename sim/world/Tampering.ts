@@ -6,7 +6,7 @@ import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Rows, TableName, Write } from "../../core/Tables.ts";
-import type { CommandGate } from "../../runtime/CommandGate.ts";
+import type { CommandGate, GateLimits } from "../../runtime/CommandGate.ts";
 import type { Replies, ReplyPorts } from "../../runtime/Replies.ts";
 import type { Later, Time } from "../../runtime/Time.ts";
 import type { HeldAnswers } from "../../runtime/transport/HeldAnswers.ts";
@@ -95,8 +95,8 @@ export interface Tampering {
   readonly held?: (time: Time, most: number) => HeldAnswers<Letter>;
   /** The callers that wait at a process. */
   readonly replies?: (ports: ReplyPorts) => Replies;
-  /** The way of their requests to its driver, where so many may be at once. */
-  readonly gate?: (later: Later, most: number) => CommandGate;
+  /** The way of their requests to its driver. */
+  readonly gate?: (later: Later, limits: GateLimits) => CommandGate;
   /** How timers of the protocol are waited for. */
   readonly later?: (real: Later) => Later;
   /** A peer that finds its rows damaged does not tell its core. */
