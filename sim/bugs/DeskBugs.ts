@@ -136,7 +136,7 @@ export const deskBugs: ReadonlyArray<PlantedBug> = [
     name: "newest-enters-first",
     changes: "of the requests that wait for the driver the newest is handed in first",
     finds: "S54",
-    schedule: "swarm",
+    schedule: "slow-disk-pipeline",
     tampering: () => ({ gate: (later, limits) => new NewestFirst(later, limits) }),
   },
   {
