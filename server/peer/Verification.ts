@@ -6,8 +6,8 @@
 import type { Verified } from "../../runtime/RowSum.ts";
 import type { SealedStore } from "../../runtime/SealedStore.ts";
 
-/** Slices after which {@link Verification.begun} is told: at most 2,560 rows, a tenth of a second. */
-const BEGUN_SLICES = 10;
+/** Rows after which {@link Verification.begun} is told: some ten milliseconds of work. */
+const BEGUN_ROWS = 1_000;
 
 export class Verification {
   #progress: Verified = { rows: 0, of: 0 };
@@ -35,11 +35,11 @@ export class Verification {
   /** Where rows do not hold, or undefined; also where it was stopped. Rejects when the store cannot be read. */
   async run(store: SealedStore): Promise<string | undefined> {
     const slices = store.verifyPages();
-    for (let count = 0; !this.#isStopped; count += 1) {
+    while (!this.#isStopped) {
       const slice = slices.next();
       if (slice.done === true) return slice.value;
       this.#progress = slice.value;
-      if (count === BEGUN_SLICES) this.#tellBegun();
+      if (slice.value.rows > BEGUN_ROWS) this.#tellBegun();
       await new Promise((resolve) => void setImmediate(resolve));
     }
     return undefined;
