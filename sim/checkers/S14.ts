@@ -43,14 +43,16 @@ export const S14 = (ghost: Ghost): Checker => {
       throw new Violation("S14", `request ${other} was told that it made ${made}`, `so was request ${requestId}`);
     makers.set(made, requestId);
   };
-  /** How far requests have come, each at the honest peer that it entered through. */
+  /** A request at the peer that it entered through: a liar names its own by the numbers of others. */
+  const requestAt = (slot: number, requestId: string): string => `${slot} ${requestId}`;
+  /** How far requests have come, each at the peer that it entered through. */
   const led = new RecentMap<"signed for" | "applied" | "ended">(REMEMBERED);
+  /** By preparation: the request that it is for. */
   const open = new Map<string, { readonly slot: number; readonly requestId: string }>();
   /** Requests denied for certain, each with the process of its peer that said so. */
-  const denied = new RecentMap<string>(REMEMBERED);
-  const processOf = ({ slot, process }: Watched): string => `${slot} ${process}`;
+  const denied = new RecentMap<number>(REMEMBERED);
   const assertNotDenied = (peer: Watched, requestId: string): void => {
-    if (denied.get(requestId) === processOf(peer))
+    if (denied.get(requestAt(peer.slot, requestId)) === peer.process)
       throw new Violation(
         "S14",
         `peer ${peer.slot} told request ${requestId} for certain that nothing was done`,
@@ -58,7 +60,7 @@ export const S14 = (ghost: Ghost): Checker => {
       );
   };
   const assertUndone = (slot: number, requestId: string): void => {
-    const state = led.get(requestId);
+    const state = led.get(requestAt(slot, requestId));
     if (state === "signed for" || state === "applied")
       throw new Violation(
         "S14",
@@ -81,17 +83,18 @@ export const S14 = (ghost: Ghost): Checker => {
           // A writer denies its own callers' requests only when it proposes nothing, and needs no memory of that.
           if (write.op === "insert" && slot !== writer && !ghost.isLying(slot)) assertNotDenied(peer, requestId);
           open.set(write.key, { slot, requestId });
-          return led.set(requestId, "signed for");
+          return led.set(requestAt(slot, requestId), "signed for");
         }
         const ended = open.get(write.key);
         if (ended?.slot !== slot) return;
         open.delete(write.key);
-        if (led.get(ended.requestId) === "signed for") led.set(ended.requestId, "ended");
+        const request = requestAt(slot, ended.requestId);
+        if (led.get(request) === "signed for") led.set(request, "ended");
       },
       certificates: ({ slot }, write) => {
         if (write.op === "remove") return;
         const { entryPeer, requestId } = write.row.proposal;
-        if (entryPeer === slot) led.set(requestId, "applied");
+        if (entryPeer === slot) led.set(requestAt(slot, requestId), "applied");
       },
     },
     stepped: ({ slot, honest }) => {
@@ -102,7 +105,7 @@ export const S14 = (ghost: Ghost): Checker => {
       if (ghost.isLying(slot)) return;
       if (answer._tag === "Rejected" && !answer.rejection.outcomeUnknown) {
         assertUndone(slot, requestId);
-        denied.set(requestId, processOf(peer));
+        denied.set(requestAt(slot, requestId), peer.process);
       }
       if (answer._tag === "Offered") assertKept(ghost, slot, requestId, answer.offer.registrationId, exempt);
       const found = ghost.product.shownIn(answer);

@@ -120,12 +120,14 @@ export class Attendance {
     return millis(this.#scheduler.now) - millis(askedAt) <= COUNTS_MILLIS;
   }
 
-  /** Whether the last answer came in this very millisecond, or the peer has been busy ever since. */
+  /**
+   * Whether the last answer came less than a millisecond ago, or the peer has been busy ever since: milliseconds of its
+   * own clock begin at other moments.
+   */
   #hasJustHeard({ questions, idleAt }: Asker): boolean {
     for (const all of questions.values())
       for (const { answer } of all)
-        if (answer !== undefined && (answer.at > idleAt || millis(answer.at) === millis(this.#scheduler.now)))
-          return true;
+        if (answer !== undefined && (answer.at > idleAt || millis(this.#scheduler.now - answer.at) === 0)) return true;
     return false;
   }
 }
