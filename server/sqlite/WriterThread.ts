@@ -7,7 +7,6 @@ import * as Exit from "effect/Exit";
 import * as Scope from "effect/Scope";
 import { markedAs } from "./CopyMark.ts";
 import { checkpointAll, openClient, openingOf, settle, value, values } from "./Database.ts";
-import { places } from "./Layout.ts";
 import { claim, migrate } from "./Migrations.ts";
 import { OpenFiles } from "./OpenFiles.ts";
 import { statementsOf } from "./Statements.ts";
@@ -38,8 +37,11 @@ const openWriter = ({ file }: WriterOptions) =>
         yield* checkpointAll(file, connection);
       }),
     );
-    yield* migrate(file, client, places);
-    return yield* client.reserve;
+    const isConverted = yield* migrate(file, client);
+    const connection = yield* client.reserve;
+    // The log may be as large as the database.
+    if (isConverted) yield* checkpointAll(file, connection);
+    return connection;
   }).pipe((opening) => openingOf(file, opening));
 
 const changedRows = (result: unknown): unknown =>
