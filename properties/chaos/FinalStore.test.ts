@@ -3,8 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cryptoBackend } from "../../server/crypto/CryptoBackend.ts";
 import { registration, ServerCluster } from "../http/ServerCluster.ts";
 import { type FinalStore, readFinalStore } from "./FinalStore.ts";
-import { packKey } from "../../server/sqlite/PackedKey.ts";
-import { named } from "../store/Named.ts";
 
 let cluster: ServerCluster;
 
@@ -37,10 +35,10 @@ describe("the database of a stopped peer", () => {
   });
 
   it("does not hold once a row is another or gone, nor without one of the keys", async () => {
-    const oneKey = `${named("keys")} AND key = (SELECT min(key) FROM links WHERE ${named("keys")})`;
-    await cluster.tamper(1, `UPDATE links SET key = ? WHERE ${oneKey}`, [packKey("0")]);
+    const oneKey = "name = 'keys' AND key = (SELECT min(key) FROM records WHERE name = 'keys')";
+    await cluster.tamper(1, `UPDATE records SET key = '0' || key WHERE ${oneKey}`);
     expect((await finalStore()).fault).toMatch(/^keys\/[0-9a-f]+: the seal does not hold$/);
-    await cluster.tamper(1, `DELETE FROM links WHERE ${oneKey}`);
+    await cluster.tamper(1, `DELETE FROM records WHERE ${oneKey}`);
     expect((await finalStore()).fault).toBe("1 rows are missing");
     const newest = "name = 'integrity' AND key = (SELECT max(key) FROM working WHERE name = 'integrity')";
     await cluster.tamper(1, `DELETE FROM working WHERE ${newest}`);

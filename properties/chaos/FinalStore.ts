@@ -2,16 +2,15 @@
 import { Effect, Either } from "effect";
 import { decode } from "../../core/codec/CborReader.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
-import { rowCodec, tableNames } from "../../core/Tables.ts";
+import { rowCodec, type TableName, tableNames } from "../../core/Tables.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
-import type { StoredRow } from "../../runtime/ByteStore.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import type { CryptoBackend } from "../../server/crypto/CryptoBackend.ts";
 import { bringLaterKeys } from "../../server/peer/LaterKeys.ts";
 import { shamirProvider } from "../../server/seal/ShamirSeal.ts";
 import { openClient } from "../../server/sqlite/Database.ts";
-import { askOver, rowReader } from "../../server/sqlite/RowReader.ts";
+import { places } from "../../server/sqlite/Layout.ts";
 import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";
 
 export interface FinalStore {
@@ -25,27 +24,31 @@ export interface FinalStore {
   readonly fault: string | undefined;
 }
 
-/** Rows of one question. */
-const PAGE = 1024;
+interface StoredColumns {
+  readonly name: string;
+  readonly key: string;
+  readonly row: Uint8Array;
+  readonly seal: Uint8Array;
+}
+
+const known = new Set<string>(tableNames);
+const isTable = (name: string): name is TableName => known.has(name);
 
 /** The stored rows of a data directory. */
 export const readTables = (directory: string): Effect.Effect<MemoryTables, Error> =>
   Effect.gen(function* () {
-    const client = yield* openClient(databaseFile(directory), "read");
-    const { scan } = rowReader(askOver(yield* client.reserve));
-    return new Map(
-      tableNames.map((table) => {
-        const rows = new Map<string, StoredRow>();
-        let after = "";
-        for (let size = PAGE; size === PAGE; ) {
-          const page = scan(table, after, PAGE);
-          for (const { key, value } of page) rows.set(key, value);
-          size = page.length;
-          after = page.at(-1)?.key ?? after;
-        }
-        return [table, rows];
-      }),
-    );
+    const tables: MemoryTables = new Map();
+    const sql = yield* openClient(databaseFile(directory), "read");
+    for (const place of places) {
+      const rows = yield* sql<StoredColumns>`SELECT name, key, row, seal FROM ${sql(place)} ORDER BY name, key`;
+      for (const { name, key, row, seal } of rows) {
+        if (!isTable(name)) continue;
+        const table = tables.get(name) ?? new Map();
+        tables.set(name, table);
+        table.set(key, { row: new Uint8Array(row), seal: new Uint8Array(seal) });
+      }
+    }
+    return tables;
   }).pipe(Effect.scoped);
 
 /** Seals over rows already there, as the store reads them; scans of large tables are paged, so sorting is done once. */

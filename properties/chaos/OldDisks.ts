@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Either } from "effect";
 import { decode } from "../../core/codec/CborReader.ts";
 import { rowCodec } from "../../core/Tables.ts";
+import { places } from "../../server/sqlite/Layout.ts";
 import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";
 
 interface Statement {
@@ -35,11 +36,14 @@ const read = <A>(file: string, use: (database: Database) => A): A => {
 /** The number of the last transaction in a database; 0 before the first. */
 export const transactionsIn = (file: string): number =>
   read(file, (database) => {
-    const found = database.prepare("SELECT row FROM working WHERE name = 'head'").get() as
-      | { readonly row: Uint8Array }
-      | undefined;
-    if (found === undefined) return 0;
-    return Either.getOrThrow(decode(rowCodec("head"), new Uint8Array(found.row))).transactions;
+    for (const place of places) {
+      const found = database.prepare(`SELECT row FROM ${place} WHERE name = 'head'`).get() as
+        | { readonly row: Uint8Array }
+        | undefined;
+      if (found !== undefined)
+        return Either.getOrThrow(decode(rowCodec("head"), new Uint8Array(found.row))).transactions;
+    }
+    return 0;
   });
 
 export interface OldDisk {

@@ -12,7 +12,6 @@ import { openClient } from "../../server/sqlite/Database.ts";
 import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";
 import { runInProcess } from "../cli/InProcess.ts";
 import { registration, ServerCluster } from "./ServerCluster.ts";
-import { named } from "../store/Named.ts";
 
 const patience = { timeout: 60_000, interval: 100 };
 const { crypto } = cryptoBackend("native");
@@ -71,34 +70,34 @@ describe("a database", () => {
     ["that is no copy", "PRAGMA user_version = 0", /lacks the mark of a copy/],
     [
       "with a changed row",
-      `UPDATE records SET row = CAST(row || x'00' AS BLOB) WHERE ${named("approvers")}`,
+      "UPDATE records SET row = CAST(row || x'00' AS BLOB) WHERE name = 'approvers'",
       /the seal does not hold/,
     ],
     [
       "with two rows exchanged",
-      `UPDATE records SET (row, seal) = (SELECT row, seal FROM records AS other WHERE other.${named("audit")}
-         AND other.key <> records.key ORDER BY other.key LIMIT 1) WHERE ${named("audit")}
-         AND key = (SELECT max(key) FROM records WHERE ${named("audit")})`,
+      `UPDATE records SET (row, seal) = (SELECT row, seal FROM records AS other WHERE other.name = 'audit'
+         AND other.key <> records.key ORDER BY other.key LIMIT 1) WHERE name = 'audit'
+         AND key = (SELECT max(key) FROM records WHERE name = 'audit')`,
       /the seal does not hold/,
     ],
     [
       "without an approver",
-      `DELETE FROM records WHERE ${named("approvers")} AND key = (SELECT min(key) FROM records WHERE ${named("approvers")})`,
+      "DELETE FROM records WHERE name = 'approvers' AND key = (SELECT min(key) FROM records WHERE name = 'approvers')",
       /has \d+ rows instead of \d+/,
     ],
     [
       "with a gap in its audit",
-      `DELETE FROM records WHERE ${named("audit")} AND key = (SELECT min(key) FROM records WHERE ${named("audit")})`,
+      "DELETE FROM records WHERE name = 'audit' AND key = (SELECT min(key) FROM records WHERE name = 'audit')",
       /the audit breaks off after row 0/,
     ],
     [
       "whose audit ends early",
-      `DELETE FROM records WHERE ${named("audit")} AND key = (SELECT max(key) FROM records WHERE ${named("audit")})`,
+      "DELETE FROM records WHERE name = 'audit' AND key = (SELECT max(key) FROM records WHERE name = 'audit')",
       /the audit ends with row \d+ instead of \d+/,
     ],
     [
       "with a gap in its batches",
-      `DELETE FROM records WHERE ${named("batches")} AND key = (SELECT min(key) FROM records WHERE ${named("batches")})`,
+      "DELETE FROM records WHERE name = 'batches' AND key = (SELECT min(key) FROM records WHERE name = 'batches')",
       /the batches break off after 0/,
     ],
     ["without a topology", "DELETE FROM working WHERE name = 'topology'", /another peer or moment/],

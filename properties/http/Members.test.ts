@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { commands } from "../../core/commands/Commands.ts";
 import { registration, ServerCluster } from "./ServerCluster.ts";
-import { packKey } from "../../server/sqlite/PackedKey.ts";
-import { named } from "../store/Named.ts";
 
 const opened: Array<ServerCluster> = [];
 const track = (cluster: ServerCluster): ServerCluster => {
@@ -184,8 +182,8 @@ describe("a member in the way", () => {
       await cluster.register(1, registration("bad")),
     ];
     await cluster.tamper(2, `UPDATE records SET row = (SELECT row FROM records WHERE key = ?) WHERE key = ?`, [
-      packKey(refOf(good)),
-      packKey(refOf(bad)),
+      refOf(good),
+      refOf(bad),
     ]);
     const damaged = await cluster.read(2, refOf(bad));
     expect([damaged.status, damaged.json["code"], damaged.json["retryable"]]).toEqual([
@@ -209,7 +207,7 @@ describe("a member in the way", () => {
     const cluster = track(await ServerCluster.found(1));
     const created = await cluster.register(1, registration("alice"));
     await cluster.stop(1);
-    await cluster.tamper(1, `DELETE FROM records WHERE ${named("approvers")}`);
+    await cluster.tamper(1, "DELETE FROM records WHERE name = 'approvers'");
     await cluster.run(1);
     await cluster.unseal(1);
     expect((await cluster.read(1, refOf(created))).json["code"]).toBe("INTEGRITY_FAILURE");

@@ -5,8 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { secretKeyOf } from "../webauthn/Authenticator.ts";
 import { Enrollees, enrollingElsewhere } from "./Enrollment.ts";
 import { type Answered, freshKey64, registration, ServerCluster } from "./ServerCluster.ts";
-import { packKey } from "../../server/sqlite/PackedKey.ts";
-import { named } from "../store/Named.ts";
 
 const PATH = "/v1/custody/policies/resolve";
 
@@ -216,9 +214,9 @@ describe("a descriptor that was changed on one peer's disk", () => {
   it("does not resolve there, does elsewhere, and stops that peer from signing", async () => {
     const policy = fourEye({ ref: alice }, { ref: carol });
     // A row that this peer sealed, with its seal, under another ref.
-    const other = `SELECT row, seal FROM records WHERE ${named("approvers")} AND key = ?`;
-    const swapped = `UPDATE records SET (row, seal) = (${other}) WHERE ${named("approvers")} AND key = ?`;
-    await cluster.tamper(2, swapped, [packKey(bob), packKey(alice)]);
+    const other = "SELECT row, seal FROM records WHERE name = 'approvers' AND key = ?";
+    const swapped = `UPDATE records SET (row, seal) = (${other}) WHERE name = 'approvers' AND key = ?`;
+    await cluster.tamper(2, swapped, [bob, alice]);
     expect((await resolve(2, policy)).json).toMatchObject({
       resolved: false,
       entries: [

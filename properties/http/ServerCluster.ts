@@ -174,7 +174,7 @@ export class ServerCluster {
   }
 
   /** Changes a peer's database without its knowledge. */
-  tamper(id: number, sql: string, parameters: ReadonlyArray<string | Uint8Array> = []): Promise<void> {
+  tamper(id: number, sql: string, parameters: ReadonlyArray<string> = []): Promise<void> {
     return Effect.gen(this, function* () {
       const client = yield* openClient(databaseFile(this.member(id).dataDir), "write");
       const connection = yield* client.reserve;

@@ -3,8 +3,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { registration, ServerCluster } from "./ServerCluster.ts";
-import { packKey } from "../../server/sqlite/PackedKey.ts";
-import { named } from "../store/Named.ts";
 
 /** Each registration leaves some six rows, and about a thousand are verified before an unseal is answered. */
 const APPROVERS = 300;
@@ -43,8 +41,8 @@ it("answers the last share with how far it is, refuses reads by that name, and i
 
 it("records that the rows did not hold, where that is found after its answer, under who unsealed it", async () => {
   await cluster.stop(1);
-  const last = `(SELECT max(key) FROM links WHERE ${named("keys")})`;
-  await cluster.tamper(1, `UPDATE links SET key = ? WHERE ${named("keys")} AND key = ${last}`, [packKey("ff")]);
+  const last = "(SELECT max(key) FROM records WHERE name = 'keys')";
+  await cluster.tamper(1, `UPDATE records SET key = key || '0' WHERE name = 'keys' AND key = ${last}`);
   await cluster.run(1);
   const logged = cluster.logs.length;
   const { status, json } = await cluster.unseal(1);

@@ -4,6 +4,7 @@ import type { Scope } from "effect/Scope";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
 import { isCopy } from "../sqlite/CopyMark.ts";
 import { openClient, openingOf, values } from "../sqlite/Database.ts";
+import { places } from "../sqlite/Layout.ts";
 import { assertOurs } from "../sqlite/Migrations.ts";
 import { askOver, rowReader } from "../sqlite/RowReader.ts";
 import type { StoreOpenError } from "../sqlite/StoreOpenError.ts";
@@ -19,14 +20,14 @@ export interface CopyStore {
 export const openCopy = (file: string): Effect.Effect<CopyStore, StoreOpenError, Scope> =>
   Effect.gen(function* () {
     const client = yield* openClient(file, "read");
-    const version = yield* assertOurs(file, client);
+    yield* assertOurs(file, client, places);
     const connection = yield* client.reserve;
     const found = Effect.map(values(connection, "PRAGMA integrity_check(10)"), (rows) =>
       rows.map(([each]) => String(each)).filter((each) => each !== "ok"),
     );
     return {
       bytes: {
-        ...rowReader(askOver(connection), version),
+        ...rowReader(askOver(connection)),
         commit: () => {
           throw new TypeError("a copy is only read");
         },

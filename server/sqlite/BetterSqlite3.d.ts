@@ -5,7 +5,7 @@ declare module "better-sqlite3" {
     readonly reader: boolean;
     readonly raw: () => Statement;
     /** Rows as objects by column name; after {@link raw} as arrays. */
-    readonly all: (...parameters: ReadonlyArray<string | number | Uint8Array>) => ReadonlyArray<unknown>;
+    readonly all: (...parameters: ReadonlyArray<string | number>) => ReadonlyArray<unknown>;
     readonly run: () => void;
   }
 

@@ -9,7 +9,7 @@ import type { StoreOpenError } from "./StoreOpenError.ts";
 
 export interface Reader {
   /** The rows of a statement, as objects by column. Throws what SQLite throws. */
-  readonly ask: (sql: string, parameters: ReadonlyArray<string | number | Uint8Array>) => ReadonlyArray<unknown>;
+  readonly ask: (sql: string, parameters: ReadonlyArray<string | number>) => ReadonlyArray<unknown>;
   /** The same connection for those who set it up. */
   readonly connection: Pick<Connection, "executeValues">;
 }

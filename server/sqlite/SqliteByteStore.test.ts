@@ -170,7 +170,7 @@ describe("an open store", () => {
 
   it("fails for good when a commit cannot be carried out", async () => {
     const store = await open();
-    meddle("DROP TABLE links");
+    meddle("DROP TABLE records");
     const failure = await commit(store, insert("a"));
     expect(failure?.message).toContain("the database could not be written: SQLITE_ERROR");
     expect(() => store.get("approvers", "a")).toThrow(StoreFailure);
@@ -184,7 +184,7 @@ describe("an open store", () => {
     const store = await Effect.runPromise(openSqliteByteStore({ directory, unreadable }));
     opened.push(store);
     expect([store.get("keys", "a"), told]).toEqual([undefined, []]);
-    meddle("DROP TABLE links");
+    meddle("DROP TABLE records");
     expect(() => store.get("keys", "a")).toThrow(/cannot be read: SQLITE_ERROR/);
     expect(() => store.scan("approvers", "", 1)).toThrow(StoreFailure);
     expect(told.map(({ message }) => message)).toEqual([expect.stringContaining("cannot be read: SQLITE_ERROR")]);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../runtime/ByteStore.ts";
-import { packKey } from "./PackedKey.ts";
 import { statementsOf } from "./Statements.ts";
 import { commitRequest } from "./WriterMessage.ts";
 
@@ -27,8 +26,8 @@ describe("the statements of a transaction", () => {
     const bytes = (...values: ReadonlyArray<number>) => Uint8Array.from(values);
     expect(statementsOf(commitRequest(changes))).toEqual([
       {
-        sql: "INSERT INTO links (row, seal, name, key) VALUES (?,?,?,?),(?,?,?,?)",
-        parameters: [bytes(0, 1, 2), bytes(1, 2, 0), 2, packKey("a"), bytes(0), bytes(0), 2, packKey("b")],
+        sql: "INSERT INTO records (row, seal, name, key) VALUES (?,?,?,?),(?,?,?,?)",
+        parameters: [bytes(1, 2), bytes(1, 2, 0), "keys", "a", bytes(), bytes(0), "keys", "b"],
         rows: 2,
       },
       { sql: "DELETE FROM working WHERE name = ? AND key = ?", parameters: ["outbox", "x"], rows: 1 },

@@ -1,18 +1,14 @@
 /** The SQL of one transaction: few statements, each over many rows. */
 import type { Change } from "../../runtime/ByteStore.ts";
-import { type Place, placedOf } from "./Layout.ts";
-import { packKey } from "./PackedKey.ts";
-import { formOf } from "./RowForm.ts";
+import type { Place } from "./Layout.ts";
 import type { CommitRequest, RowGroup } from "./WriterMessage.ts";
 
 /** Rows of the largest statement: far below SQLite's limit on variables, and more gains nothing. */
 const largestGroup = 64;
 
-type Parameter = string | number | Uint8Array;
-
 export interface RowStatement {
   readonly sql: string;
-  readonly parameters: ReadonlyArray<Parameter>;
+  readonly parameters: ReadonlyArray<string | Uint8Array>;
   /** The rows it has to change; any other number means that a key was missing. */
   readonly rows: number;
 }
@@ -56,21 +52,17 @@ const sizeFor = (rows: number): number => {
 
 const groupStatements = (group: RowGroup, bytes: Uint8Array, start: number): ReadonlyArray<RowStatement> => {
   const statements: Array<RowStatement> = [];
-  const isPacked = group.place !== "working";
   let offset = start;
-  const next = (length = 0): Uint8Array => bytes.subarray(offset, (offset += length));
   let size = 0;
   for (let from = 0; from < group.keys.length; from += size) {
     size = sizeFor(group.keys.length - from);
-    const parameters: Array<Parameter> = [];
-    for (const [index, key] of group.keys.slice(from, from + size).entries()) {
-      const [table] = group.tables.slice(from + index);
-      if (table === undefined) throw new TypeError("a key without a table");
-      if (group.op !== "remove") {
-        const row = next(group.lengths[2 * (from + index)]);
-        parameters.push(isPacked ? formOf(key, row) : row, next(group.lengths[2 * (from + index) + 1]));
+    const parameters: Array<string | Uint8Array> = [];
+    for (let index = from; index < from + size; index++) {
+      for (const length of group.lengths.slice(2 * index, 2 * index + 2)) {
+        parameters.push(bytes.subarray(offset, offset + length));
+        offset += length;
       }
-      parameters.push(placedOf(table).name, isPacked ? packKey(key) : key);
+      parameters.push(...group.tables.slice(index, index + 1), ...group.keys.slice(index, index + 1));
     }
     statements.push({ sql: sqlFor(group.op, group.place, size), parameters, rows: size });
   }

@@ -1,7 +1,7 @@
 /** The messages between the main thread and the writing thread. */
 import type { TableName } from "../../core/Tables.ts";
 import type { Change } from "../../runtime/ByteStore.ts";
-import { type Place, placedOf } from "./Layout.ts";
+import { type Place, placeOf } from "./Layout.ts";
 import type { StoreOpenReason } from "./StoreOpenError.ts";
 
 /** The arguments of the writing thread. */
@@ -56,7 +56,7 @@ const groupChanges = (changes: ReadonlyArray<Change>): ReadonlyArray<GrowingGrou
   const groups = new Map<string, GrowingGroup>();
   for (const change of changes) {
     const { op, table } = change;
-    const { place } = placedOf(table);
+    const place = placeOf(table);
     const id = `${op} ${place}`;
     const group = groups.get(id) ?? { op, place, tables: [], keys: [], lengths: [], parts: [] };
     groups.set(id, group);

@@ -7,6 +7,7 @@ import * as Exit from "effect/Exit";
 import * as Scope from "effect/Scope";
 import { markedAs } from "./CopyMark.ts";
 import { checkpointAll, openClient, openingOf, settle, value, values } from "./Database.ts";
+import { places } from "./Layout.ts";
 import { claim, migrate } from "./Migrations.ts";
 import { OpenFiles } from "./OpenFiles.ts";
 import { statementsOf } from "./Statements.ts";
@@ -37,11 +38,8 @@ const openWriter = ({ file }: WriterOptions) =>
         yield* checkpointAll(file, connection);
       }),
     );
-    const isConverted = yield* migrate(file, client);
-    const connection = yield* client.reserve;
-    // The log may be as large as the database.
-    if (isConverted) yield* checkpointAll(file, connection);
-    return connection;
+    yield* migrate(file, client, places);
+    return yield* client.reserve;
   }).pipe((opening) => openingOf(file, opening));
 
 const changedRows = (result: unknown): unknown =>
