@@ -1,5 +1,15 @@
 import { createHash } from "node:crypto";
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Exit, Scope } from "effect";
@@ -44,6 +54,20 @@ const append = (file: OperatorFile, no: number, isFirst = false): Promise<Error 
   new Promise((resolve) => file.append(kept(no), isFirst, resolve));
 const numbers = async (directory: string) => (await using(directory, (file) => file.acts.map(({ no }) => no))).result;
 
+const OWN = "/proc/self/fd";
+/** What this process has open, where the system tells. */
+const openFiles = (): ReadonlyArray<string> =>
+  !existsSync(OWN)
+    ? []
+    : readdirSync(OWN).flatMap((number) => {
+        try {
+          return [readlinkSync(join(OWN, number))];
+        } catch {
+          // That of the listing itself.
+          return [];
+        }
+      });
+
 describe("the journal of operators", () => {
   it("leaves alone what a later version has written", async () => {
     const directory = mkdtempSync(join(root, "later-"));
@@ -56,6 +80,7 @@ describe("the journal of operators", () => {
     await expect(using(directory, () => undefined)).rejects.toThrow(
       /operators\.log: was written by a later version of this program; start that one/,
     );
+    expect(openFiles()).not.toContain(operatorFile(directory));
   });
 
   it("keeps acts over processes in a private file, and begins anew when told so", async () => {

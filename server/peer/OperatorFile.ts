@@ -134,9 +134,14 @@ export const openOperatorFile = (
       const isThere = statSync(path, { throwIfNoEntry: false });
       if (isThere !== undefined && (!isThere.isFile() || isThere.size > MOST_BYTES)) throw new Error("not a journal");
       const text = isThere === undefined ? "" : readFileSync(path, "latin1");
-      const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
-      flushName(path);
       const content = contentOf(text);
+      const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+      try {
+        flushName(path);
+      } catch (fault) {
+        await file.close();
+        throw fault;
+      }
       if (content.length < text.length)
         report(`operators.log: ${text.length - content.length} bytes at its end are no acts that were answered for`);
       return { file, content };
