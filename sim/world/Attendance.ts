@@ -22,7 +22,7 @@ interface Question {
   readonly nonce: Digest;
   /** Microseconds. */
   readonly askedAt: number;
-  answer: { readonly ready: Ready; readonly at: number } | undefined;
+  answer: Ready | undefined;
 }
 
 /** What a process that asks has heard. */
@@ -30,6 +30,8 @@ interface Asker {
   readonly process: number;
   /** By member, the newest first. */
   readonly questions: Map<PeerId, Array<Question>>;
+  /** When an answer last came, or a copy of one, in microseconds. */
+  heardAt: number;
   /** When it last had nothing to do, in microseconds: what came after that, it may just have read. */
   idleAt: number;
 }
@@ -56,7 +58,7 @@ export class Attendance {
   #askerOf({ slot, process }: SimPeer): Asker {
     const known = this.#askers[slot];
     if (known?.process === process) return known;
-    const asker = { process, questions: new Map(), idleAt: 0 };
+    const asker = { process, questions: new Map(), heardAt: 0, idleAt: 0 };
     this.#askers[slot] = asker;
     return asker;
   }
@@ -73,10 +75,11 @@ export class Attendance {
   answered(peer: SimPeer, member: PeerId, ready: Ready): void {
     // Of a liar that answers in another's name nobody has heard that it is ready.
     if (ready.peerId !== member) return;
-    const question = this.#askerOf(peer)
-      .questions.get(member)
-      ?.find(({ nonce }) => nonce === ready.nonce);
-    if (question !== undefined) question.answer ??= { ready, at: this.#scheduler.now };
+    const asker = this.#askerOf(peer);
+    const question = asker.questions.get(member)?.find(({ nonce }) => nonce === ready.nonce);
+    if (question === undefined) return;
+    asker.heardAt = this.#scheduler.now;
+    question.answer ??= ready;
   }
 
   /** A peer has nothing to do. */
@@ -101,12 +104,12 @@ export class Attendance {
     const [newest] = answered;
     if (newest === undefined)
       throw new Violation("S42", first, `peer ${member} has not told this process of it that it is ready`);
-    const ready = answered.filter(({ answer }) => answer !== undefined && lacks(peer, answer.ready) === undefined);
+    const ready = answered.filter(({ answer }) => answer !== undefined && lacks(peer, answer) === undefined);
     if (ready.length === 0)
       throw new Violation(
         "S42",
         first,
-        `peer ${member} could not take part: ${newest.answer && lacks(peer, newest.answer.ready)}`,
+        `peer ${member} could not take part: ${newest.answer && lacks(peer, newest.answer)}`,
       );
     if (!ready.some(({ askedAt }) => this.#isYoung(askedAt)) && !this.#hasJustHeard(asker))
       throw new Violation(
@@ -120,14 +123,8 @@ export class Attendance {
     return millis(this.#scheduler.now) - millis(askedAt) <= COUNTS_MILLIS;
   }
 
-  /**
-   * Whether the last answer came less than a millisecond ago, or the peer has been busy ever since: milliseconds of its
-   * own clock begin at other moments.
-   */
-  #hasJustHeard({ questions, idleAt }: Asker): boolean {
-    for (const all of questions.values())
-      for (const { answer } of all)
-        if (answer !== undefined && (answer.at > idleAt || millis(this.#scheduler.now - answer.at) === 0)) return true;
-    return false;
+  /** Whether the last answer came in this very millisecond, or the peer has been busy ever since. */
+  #hasJustHeard({ heardAt, idleAt }: Asker): boolean {
+    return heardAt > idleAt || millis(heardAt) === millis(this.#scheduler.now);
   }
 }
