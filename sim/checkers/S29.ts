@@ -14,10 +14,19 @@ interface Fields {
   readonly [name: string]: unknown;
 }
 
-const holdsMark = (text: string, marks: ReadonlyArray<string>): boolean => {
-  for (const mark of marks) if (text.includes(mark)) return true;
-  return false;
-};
+/** Marks, and one pattern for them all: a text is read once. */
+interface Marks {
+  readonly texts: ReadonlyArray<string>;
+  readonly pattern: RegExp;
+}
+
+const marksOf = (texts: ReadonlyArray<string>): Marks => ({
+  texts,
+  // Without a text there is none to find.
+  pattern: new RegExp(texts.map((text) => text.replace(/[^A-Za-z0-9_-]/g, "\\$&")).join("|") || "(?!)"),
+});
+
+const holdsMark = (text: string, { pattern }: Marks): boolean => pattern.test(text);
 
 /** A request on its way between peers has its token with it. */
 const mayHoldToken = (fields: Fields, name: string): boolean =>
@@ -31,26 +40,26 @@ const mayHoldInvitation = (fields: Fields, name: string): boolean =>
 
 /** The kinds of secrets: each is in none of the other's places. */
 interface Secrets {
-  readonly all: ReadonlyArray<string>;
-  readonly invitations: ReadonlyArray<string>;
-  readonly tokens: ReadonlyArray<string>;
+  readonly all: Marks;
+  readonly invitations: Marks;
+  readonly tokens: Marks;
 }
 
 /**
  * Finds the path of the first secret in a value. Rows of every transaction go through here, so nothing is made on the
  * way: no closure, and no call for a value that is too short. Records are shared by rows, messages and peers, and are
- * looked at once.
+ * looked at once; what holds them is seldom seen again.
  */
 const finder = ({ all, invitations, tokens }: Secrets): Find => {
-  const shortest = Math.min(...all.map(({ length }) => length));
-  const bytesOf = new Map(all.map((mark) => [mark, [...mark].map((character) => character.charCodeAt(0))]));
+  const shortest = Math.min(...all.texts.map(({ length }) => length));
+  const bytesOf = new Map(all.texts.map((mark) => [mark, [...mark].map((character) => character.charCodeAt(0))]));
   const clean = new WeakSet<object>();
   const beginsAt = (bytes: Uint8Array, at: number, mark: ReadonlyArray<number>): boolean => {
     for (let index = 0; index < mark.length; index++) if (bytes[at + index] !== mark[index]) return false;
     return true;
   };
-  const holdsMarkBytes = (bytes: Uint8Array, marks: ReadonlyArray<string>): boolean => {
-    for (const mark of marks) {
+  const holdsMarkBytes = (bytes: Uint8Array, { texts }: Marks): boolean => {
+    for (const mark of texts) {
       const wanted = bytesOf.get(mark) ?? [];
       const first = wanted[0] ?? 0;
       for (let at = bytes.indexOf(first); at >= 0; at = bytes.indexOf(first, at + 1))
@@ -58,7 +67,7 @@ const finder = ({ all, invitations, tokens }: Secrets): Find => {
     }
     return false;
   };
-  const marksIn = (fields: Fields, name: string): ReadonlyArray<string> => {
+  const marksIn = (fields: Fields, name: string): Marks => {
     if (mayHoldToken(fields, name)) return invitations;
     return mayHoldInvitation(fields, name) ? tokens : all;
   };
@@ -72,7 +81,7 @@ const finder = ({ all, invitations, tokens }: Secrets): Find => {
     }
     return undefined;
   };
-  const find = (value: unknown, marks: ReadonlyArray<string>): string | undefined => {
+  const find = (value: unknown, marks: Marks): string | undefined => {
     if (typeof value === "string") return value.length >= shortest && holdsMark(value, marks) ? "" : undefined;
     if (typeof value !== "object" || value === null) return undefined;
     if (value instanceof Uint8Array) return holdsMarkBytes(value, marks) ? "" : undefined;
@@ -88,18 +97,22 @@ const finder = ({ all, invitations, tokens }: Secrets): Find => {
     if (found === undefined) clean.add(value);
     return found;
   };
-  return (value) => find(value, all);
+  return (value) => {
+    const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isRecord && !(value instanceof Uint8Array) ? findInFields(value as Fields) : find(value, all);
+  };
 };
 
-/** @param marks what no durable byte, answer or log line may contain */
-export const S29 = (marks: ReadonlyArray<string>): Checker => {
+/** @param secrets what no durable byte, answer or log line may contain */
+export const S29 = (secrets: ReadonlyArray<string>): Checker => {
+  const marks = marksOf(secrets);
   const isOfInvitation = (mark: string): boolean => INVITATION_MARKS.includes(mark);
   const find = finder({
     all: marks,
-    invitations: marks.filter(isOfInvitation),
-    tokens: marks.filter((mark) => !isOfInvitation(mark)),
+    invitations: marksOf(secrets.filter(isOfInvitation)),
+    tokens: marksOf(secrets.filter((mark) => !isOfInvitation(mark))),
   });
-  const shortest = Math.min(...marks.map(({ length }) => length));
+  const shortest = Math.min(...secrets.map(({ length }) => length));
   let last: Message | undefined;
   return {
     id: "S29",
