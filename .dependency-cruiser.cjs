@@ -3,6 +3,7 @@ const core = [
   "^core/base/",
   "^core/codec/",
   "^core/crypto/",
+  "^core/threshold/",
   "^core/credential/",
   "^core/webauthn/",
   "^core/policy/",
