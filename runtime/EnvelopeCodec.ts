@@ -103,10 +103,6 @@ export const STRANGER_BYTES = 64 * 1024;
 export const crossesTopologies = (message: Message): boolean =>
   message._tag.startsWith("Genesis") || message._tag === "ReadyProbe" || message._tag === "Ready";
 
-/** Whether {@link openEnvelope} takes such a message only when it is signed with the key its sender is known by. */
-export const isVouchedFor = (message: Message): boolean =>
-  message._tag !== "GenesisCard" && message._tag !== "GenesisRefused" && !(message._tag === "Ready" && message.sealed);
-
 const refuse = (field: string, why: string): Either.Either<never, string> => Either.left(`envelope.${field}: ${why}`);
 
 /**

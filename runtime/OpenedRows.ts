@@ -55,6 +55,13 @@ export class OpenedRows {
     this.#young.set(`${table}/${key}`, { stored, value });
   }
 
+  /** The row has changed: what was stored before must not lie there again. */
+  delete(table: TableName, key: string): void {
+    const name = `${table}/${key}`;
+    this.#young.delete(name);
+    this.#old.delete(name);
+  }
+
   clear(): void {
     this.#young.clear();
     this.#old.clear();

@@ -37,7 +37,7 @@ export class RowOpener {
   readonly #bytes: Pick<ByteStore, "get" | "scan">;
   readonly #crypto: Crypto;
   readonly #schema: Schema;
-  /** By key. What is on the disk under it may be another row since; what it proved stays proven. */
+  /** By key. What is on the disk under it may be another row since; what it proved stays proven until it goes. */
   readonly #seals = new RecentMap<Rows["seals"]>(REMEMBERED);
 
   constructor(bytes: Pick<ByteStore, "get" | "scan">, crypto: Crypto, schema: Schema) {
@@ -54,6 +54,11 @@ export class RowOpener {
   /** Verifies seals of transactions anew, as they lie on the disk. */
   forget(): void {
     this.#seals.clear();
+  }
+
+  /** The seal is gone, and with it whatever it proved. */
+  end(key: string): void {
+    this.#seals.delete(key);
   }
 
   /** A seal that was made just now. */

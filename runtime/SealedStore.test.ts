@@ -110,6 +110,19 @@ describe("sealed rows", () => {
     expect(store.verifyAll()).toBeDefined();
   });
 
+  it("are not taken for what they were once their transaction has none left", () => {
+    expect(store.verifyAll()).toBeUndefined();
+    const { recalling } = store;
+    commit(insert("d", "dora"));
+    const old = onDisk("d");
+    expect(recalling.get("keys", "d")).toEqual({ id: "dora" });
+    commit(replace("d", "diana"));
+    commit(replace("b", "bella"));
+    tables.get("keys")?.set("d", old);
+    for (const view of [store, recalling])
+      expect(() => view.get("keys", "d")).toThrow("keys/d: the seal does not hold: there is no seals/");
+  });
+
   it("are verified anew once another key is in use, and missed when they are gone", () => {
     expect(store.verifyAll()).toBeUndefined();
     const { recalling } = store;

@@ -224,7 +224,11 @@ export class SealedStore implements PeerStore, KeyView {
         for (const [name, share] of added) this.#shares.set(name, share);
         this.#rows.remember(seal.key, sealed);
         for (const number of released) if (number !== undefined) this.#uses?.add(number, -1);
-        for (const number of unused) this.#uses?.end(number);
+        for (const number of unused) {
+          this.#uses?.end(number);
+          this.#rows.end(numberKey(number));
+        }
+        for (const { op, table, key } of writes) if (op !== "insert") this.#opened.delete(table, key);
         this.#uses?.start(transaction);
         this.#uses?.add(transaction, plain.length);
         for (const write of writes)

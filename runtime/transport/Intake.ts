@@ -5,7 +5,7 @@
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Composition } from "../../core/protocol/Composition.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import { isVouchedFor, type Opened, type Unread } from "../EnvelopeCodec.ts";
+import type { Opened, Unread } from "../EnvelopeCodec.ts";
 import { tokensIn } from "../Ingress.ts";
 import { asksBack, type OpenExchange } from "./HeldAnswers.ts";
 import type { MailboxRoom, Parcel } from "./MailboxRoom.ts";
@@ -17,8 +17,6 @@ export const MOST_BACKLOG = 4096;
 export interface Incoming<M> extends OpenExchange<M> {
   /** Ends it without having taken the message: it cannot be opened, or there is no room for it. */
   readonly refuse: (why: "not opened" | "no room", detail: string) => void;
-  /** A member is at the other end. */
-  readonly proven: () => void;
   /** The member that a session has proven to be there. */
   readonly member: PeerId | undefined;
   /**
@@ -75,7 +73,6 @@ export class Intake<P, M> {
     const parcel = room.parcel(opened.from);
     if (!parcel.grow(bytes)) return exchange.refuse("no room", "its sender has as many messages under way as it may");
     const { from, message } = opened;
-    if (message === undefined || isVouchedFor(message)) exchange.proven();
     if (message !== undefined && exchange.mayAnswer && asksBack(message)) hold(from, exchange);
     else exchange.end(undefined);
     this.#takeIn(opened, parcel);

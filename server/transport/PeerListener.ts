@@ -62,14 +62,11 @@ class HttpExchange {
   readonly #endpoint: ListenerEndpoint;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  /** Tells that a member is at the other end of the connection. */
-  readonly proven: () => void;
 
-  constructor(endpoint: ListenerEndpoint, request: IncomingMessage, response: ServerResponse, proven: () => void) {
+  constructor(endpoint: ListenerEndpoint, request: IncomingMessage, response: ServerResponse) {
     this.#endpoint = endpoint;
     this.#request = request;
     this.#response = response;
-    this.proven = proven;
   }
 
   /** As those see it who take messages in. */
@@ -78,7 +75,7 @@ class HttpExchange {
       why === "no room"
         ? this.refuse(503, BUSY, { "retry-after": "1" })
         : this.refuse(this.#endpoint.initialized() ? 400 : 503, `The message is refused: ${detail}.`);
-    return { refuse, proven: this.proven, member: undefined, mayAnswer: false, end: () => this.end() };
+    return { refuse, member: undefined, mayAnswer: false, end: () => this.end() };
   }
 
   refuse(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): void {
@@ -196,7 +193,7 @@ export const makePeerListener = (
   const arrivals = new ArrivalRoom();
   const greetings = new Greetings(() => performance.now());
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    const exchange = new HttpExchange(endpoint, request, response, () => guard.prove(request.socket));
+    const exchange = new HttpExchange(endpoint, request, response);
     request.on("error", () => undefined);
     if (request.url === MESSAGES_PATH)
       return takeMessage(endpoint, arrivals, { request, exchange, isProven: guard.isProven(request.socket) });

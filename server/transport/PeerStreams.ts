@@ -137,7 +137,7 @@ class PeerStream {
   }
 
   #incoming(exchange: number, member: PeerId | undefined): Incoming<Outgoing> {
-    const { endpoint, guard } = this.#ports;
+    const { endpoint } = this.#ports;
     let isOver = false;
     const end = (status: number, kind: number, answer?: Outgoing): boolean => {
       if (isOver || !this.#frames.isOpen) return false;
@@ -156,7 +156,6 @@ class PeerStream {
     return {
       member,
       mayAnswer: member !== undefined,
-      proven: () => guard.prove(this.#socket),
       refuse: (why) => void end(why === "no room" || !endpoint.initialized() ? 503 : 400, kinds.refused),
       end: (answer) => (answer === undefined ? end(204, kinds.taken) : end(200, kinds.answer, answer)),
     };

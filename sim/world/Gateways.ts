@@ -27,7 +27,6 @@ const nobody = (mayAnswer: boolean, end: boolean): Incoming<Letter> => ({
   mayAnswer,
   end: () => end,
   refuse: () => undefined,
-  proven: () => undefined,
 });
 
 interface Ports extends Pick<GatewayPorts, "open" | "hear" | "unread"> {
