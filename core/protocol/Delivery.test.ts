@@ -211,6 +211,17 @@ describe("an open delivery", () => {
     expect(taken.state.undecided.outbox.get(10)?.dueAt).toBe(AT + 400);
   });
 
+  it("goes with another that is due, where it would be itself within half a second", () => {
+    const soon = bobs(11, [2], { dueAt: AT + 500 });
+    const taken = fired(bobs(10, [2]), soon, bobs(12, [2], { dueAt: AT + 501 }));
+    expect(sent(taken)).toMatchObject([1, 3, 4].map((to) => ({ to, certificates: [{}, {}] })));
+    expect([10, 11, 12].map((seq) => taken.state.undecided.outbox.get(seq)?.dueAt)).toEqual([
+      AT + 1_000,
+      AT + 1_000,
+      AT + 501,
+    ]);
+  });
+
   it("is taken up at once where more are due than go into one message", () => {
     const many = Array.from({ length: CAPACITIES.proposalsPerMessage + 1 }, (_, at) => bobs(10 + at, [2, 3, 4]));
     const taken = fired(...many);

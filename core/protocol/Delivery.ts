@@ -28,6 +28,8 @@ import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 
 const DELIVER_MILLIS = 1_000;
+/** What is due so soon goes with what is due now: a member that does not answer is not sent a message for each. */
+const TOGETHER_MILLIS = 500;
 const PRUNE_MILLIS = 50;
 
 interface Committed {
@@ -229,7 +231,8 @@ const concludeDelivery = (step: Step, seq: number): void => {
 /** Delivers again, to members that have not acknowledged, what has waited for it long enough. */
 export const onDeliverTimer = (step: Step): void => {
   const open = [...step.state.undecided.outbox.values()].filter((each) => !each.isPrunable);
-  const due = open.filter((each) => each.dueAt <= step.elapsed).slice(0, step.capacities.proposalsPerMessage);
+  const until = step.elapsed + (open.some((each) => each.dueAt <= step.elapsed) ? TOGETHER_MILLIS : 0);
+  const due = open.filter((each) => each.dueAt <= until).slice(0, step.capacities.proposalsPerMessage);
   for (const peerId of step.others) {
     const missing = due.filter((each) => !each.acks.has(peerId));
     const certificates = missing.flatMap((each) => step.context.view.get("certificates", each.id) ?? []);
