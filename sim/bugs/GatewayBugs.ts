@@ -51,6 +51,7 @@ export const gatewayBugs: ReadonlyArray<PlantedBug> = [
     name: "sealed-they-say",
     changes: "a caller is told of every member in the way that it is sealed",
     finds: "S53",
+    schedule: "flapping-link",
     tampering: () => ({
       answered: unavailable((rejection) => ({
         ...rejection,

@@ -79,15 +79,22 @@ const assertTaken = (
       `peer ${slot} keeps ${ofRequest.length} of request ${requestId}`,
     );
   const maker = makerOf(newest);
-  const ofMaker = all.filter(
-    (row) => makerOf(row) === maker && row.session.expiresAt >= createdAt && isOfSameTerms(row, newest),
-  );
-  if (maker !== undefined && ofMaker.length > most.sessions)
-    throw new Violation(
-      "S10",
-      `the writer may leave ${most.sessions} unexpired sessions at members`,
-      `peer ${slot} keeps ${ofMaker.length} that one process of it made`,
+  if (maker === undefined) return;
+  const ofMaker = all.filter((row) => makerOf(row) === maker);
+  // Sessions may arrive in another order than they were made in, so this one may be one too many for a later one.
+  for (const made of ofMaker) {
+    const at = made.session.createdAt;
+    if (at < createdAt) continue;
+    const unexpired = ofMaker.filter(
+      (row) => row.session.createdAt <= at && row.session.expiresAt >= at && isOfSameTerms(row, made),
     );
+    if (unexpired.length > most.sessions)
+      throw new Violation(
+        "S10",
+        `the writer may leave ${most.sessions} unexpired sessions at members`,
+        `peer ${slot} keeps ${unexpired.length} that one process of it made`,
+      );
+  }
 };
 
 /** A peer that waits for as many as it may prepares nothing new, but still applies what it had prepared. */

@@ -14,6 +14,16 @@ import { Violation } from "../base/Violation.ts";
 type Ready = MessageOf<"Ready">;
 type Named = Rejection["members"][number];
 
+/** What a member was so short a time ago, in microseconds, may still be told, and its last states in any case. */
+const RECENT_MICROS = 10_000_000;
+const LAST = 3;
+
+/** What a member had to say of itself, and until when in microseconds. */
+interface State {
+  readonly said: string | undefined;
+  until: number;
+}
+
 /** Answers of one member that may still be the reason. */
 const KEPT = 8;
 
@@ -82,7 +92,9 @@ const nameless: ReadonlyArray<RegExp> = [
 
 export const S53 = (ghost: Ghost): Checker => {
   /** By slot: what it lately had to say of itself, the newest last. */
-  const lately: Array<Array<string | undefined>> = [];
+  const lately: Array<Array<State>> = [];
+  /** Microseconds, as far as messages and answers tell. */
+  let now = 0;
   /** By slot, and by the member that answered it: its last answers. */
   const heard: Array<Map<PeerId, Array<Ready>>> = [];
 
@@ -109,7 +121,7 @@ export const S53 = (ghost: Ghost): Checker => {
 
   const isSo = (slot: number, { peerId, reason }: Named): boolean => {
     const isOwn = selfReasons.has(reason) && (peerId === slot || peerId === ghost.membership?.writer);
-    if (lately[peerId]?.some((each) => each?.startsWith(reason)) === true) return true;
+    if (lately[peerId]?.some(({ said }) => said?.startsWith(reason)) === true) return true;
     const fits = ofOthers[reason];
     if (fits === undefined) return !isOwn;
     const judges = [slot, ghost.membership?.writer ?? slot];
@@ -126,7 +138,7 @@ export const S53 = (ghost: Ghost): Checker => {
         throw new Violation(
           "S53",
           `peer ${slot} answered ${requestId}: peer ${peerId}: ${reason}`,
-          `that peer neither was so nor said so; last it was: ${lately[peerId]?.at(-1) ?? "ready"}`,
+          `that peer neither was so nor said so; last it was: ${lately[peerId]?.at(-1)?.said ?? "ready"}`,
         );
       };
       if (peerId === slot) (open[slot] ??= []).push(assertSo);
@@ -158,13 +170,16 @@ export const S53 = (ghost: Ghost): Checker => {
     },
     stepped: ({ slot, state }) => {
       if (state === undefined) return;
-      const now = ofItself(state);
+      const said = ofItself(state);
       const known = (lately[slot] ??= []);
-      if (known.at(-1) !== now || known.length === 0) known.push(now);
-      if (known.length > 3) known.shift();
+      const last = known.at(-1);
+      if (last !== undefined) last.until = now;
+      if (last === undefined || last.said !== said) known.push({ said, until: now });
+      while (known.length > LAST && (known[0]?.until ?? now) < now - RECENT_MICROS) known.shift();
       settle(slot);
     },
     delivered: ({ slot, process, isIdle }, message, from, at) => {
+      now = at;
       // What waits behind a flush has not been heard yet.
       if (isIdle && from === ghost.membership?.writer) writerHeard[slot] = { process, at };
       if (message._tag !== "Ready") return;
@@ -176,7 +191,8 @@ export const S53 = (ghost: Ghost): Checker => {
     },
     replied: (peer, reply) => {
       const { slot, honest } = peer;
-      const { requestId, answer } = reply;
+      const { requestId, answer, repliedAt } = reply;
+      now = repliedAt;
       const writer = ghost.membership?.writer;
       if (!honest || ghost.isLying(slot) || (writer !== undefined && ghost.isLying(writer))) return;
       if (answer._tag === "Readiness") assertNamed(slot, requestId, answer.faults);

@@ -34,6 +34,8 @@ interface Asker {
   heardAt: number;
   /** When it last had nothing to do, in microseconds: what came after that, it may just have read. */
   idleAt: number;
+  /** When it had read an answer at the latest, in microseconds: what comes while it is busy waits. */
+  readAt: number;
 }
 
 const millis = (micros: number): number => Math.floor(micros / 1_000);
@@ -58,7 +60,7 @@ export class Attendance {
   #askerOf({ slot, process }: SimPeer): Asker {
     const known = this.#askers[slot];
     if (known?.process === process) return known;
-    const asker = { process, questions: new Map(), heardAt: 0, idleAt: 0 };
+    const asker = { process, questions: new Map(), heardAt: 0, idleAt: 0, readAt: 0 };
     this.#askers[slot] = asker;
     return asker;
   }
@@ -85,7 +87,9 @@ export class Attendance {
   /** A peer has nothing to do. */
   idle(peer: SimPeer): void {
     const asker = this.#askers[peer.slot];
-    if (asker !== undefined) asker.idleAt = this.#scheduler.now;
+    if (asker === undefined) return;
+    if (asker.heardAt >= asker.idleAt) asker.readAt = this.#scheduler.now;
+    asker.idleAt = this.#scheduler.now;
   }
 
   /** S42, S43: a peer is about to store these rows. */
@@ -123,8 +127,8 @@ export class Attendance {
     return millis(this.#scheduler.now) - millis(askedAt) <= COUNTS_MILLIS;
   }
 
-  /** Whether the last answer came in this very millisecond, or the peer has been busy ever since. */
-  #hasJustHeard({ heardAt, idleAt }: Asker): boolean {
-    return heardAt > idleAt || millis(heardAt) === millis(this.#scheduler.now);
+  /** Whether the last answer was read in this very millisecond, or the peer has been busy ever since it came. */
+  #hasJustHeard({ heardAt, idleAt, readAt }: Asker): boolean {
+    return heardAt > idleAt || millis(readAt) === millis(this.#scheduler.now);
   }
 }
