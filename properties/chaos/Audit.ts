@@ -99,6 +99,7 @@ class AuditedPeer implements Watched {
   readonly harm = undefined;
   readonly isVerified = true;
   readonly misjudgesTokens = true;
+  readonly settings = undefined;
   process = 0;
   state: PeerState | undefined;
 

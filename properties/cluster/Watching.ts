@@ -27,5 +27,6 @@ export const watched = (
   harm: undefined,
   isVerified: true,
   misjudgesTokens: false,
+  settings: undefined,
   ...more,
 });

@@ -4,6 +4,7 @@
  * looks only at what changed. Hooks run after {@link Ghost} has taken note.
  */
 import type { Answer } from "../../core/Action.ts";
+import type { Settings } from "../../core/protocol/Event.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { Message } from "../../core/Message.ts";
@@ -35,6 +36,8 @@ export interface Watched {
   readonly isVerified: boolean;
   /** It has not known the keys of some token that were in use: it may have taken a good one for a bad one. */
   readonly misjudgesTokens: boolean;
+  /** The configuration that its process was started with; undefined where nobody knows. */
+  readonly settings: Pick<Settings, "configDigest"> | undefined;
   /** What had been done to its rows when this process was unsealed, by the world's own record. */
   readonly harm: string | undefined;
 }

@@ -38,6 +38,7 @@ export const S44 = (ghost: Ghost, oracle: Oracle): Checker => {
       unasked(peer.slot, proposal, refusal) ??
       oracle.undeserved(peer.slot, proposal, refusal, {
         misjudgesTokens: peer.misjudgesTokens,
+        configDigest: peer.settings?.configDigest,
         preparations: ghost.capacities.preparations ?? PREPARATIONS,
       });
     if (fault === undefined) return;

@@ -20,6 +20,7 @@ const watched = ({ peerId, rows, memory, flushing }: Member): Watched => ({
   harm: undefined,
   isVerified: true,
   misjudgesTokens: false,
+  settings: undefined,
 });
 
 /** S6 and S4: a slot is applied for one proposal only, and no proposal is applied here and aborted there. */

@@ -18,19 +18,25 @@ const judged = (
   signedAt = proposal.proposedAt,
   tokens: object = token("good"),
   misjudgesTokens = false,
+  configDigest: string | undefined = proposal.configDigest,
 ): string | undefined =>
   undeserved(
     tokens as Said,
     proposal,
     { ...own, header: { ...own.header, signedAt }, statement: { ...own.statement, kind: "REFUSAL", detail } },
     { ...nothing, ...having },
-    { misjudgesTokens, preparations: 2 },
+    { misjudgesTokens, configDigest, preparations: 2 },
   );
 
 it.each<readonly [code: string, undeservedly: string | undefined, deservedly: string | undefined]>([
   ["SLOT_TAKEN", judged("SLOT_TAKEN", { bound: id }), judged("SLOT_TAKEN", { bound: "another" })],
   ["EXPIRED", judged("EXPIRED"), judged("EXPIRED", {}, proposal.expiresAt + 1)],
   ["CLOCK_SKEW", judged("CLOCK_SKEW"), judged("CLOCK_SKEW", {}, proposal.proposedAt - 6_000)],
+  [
+    "CONFIGURATION_DIFFERS",
+    judged("CONFIGURATION_DIFFERS"),
+    judged("CONFIGURATION_DIFFERS", {}, proposal.proposedAt, token("good"), false, "another"),
+  ],
   ["LOCKED", judged("LOCKED"), judged("LOCKED", { isExcluded: true })],
   [
     "PREPARATION_CAPACITY",

@@ -23,6 +23,8 @@ export interface Having {
 export interface Refuser {
   /** It may take good tokens for bad ones. */
   readonly misjudgesTokens: boolean;
+  /** Its configuration; undefined where nobody knows. */
+  readonly configDigest: string | undefined;
   /** How many preparations it may have. */
   readonly preparations: number;
 }
@@ -41,12 +43,7 @@ const unjudged: ReadonlySet<string> = new Set([
 ]);
 
 /** What an honest writer and an honest entry peer never give reason for. */
-const neverHonest: ReadonlySet<string> = new Set([
-  "CONFIGURATION_DIFFERS",
-  "WRONG_ACTOR",
-  "NOT_ATTESTED",
-  "WRONG_REQUEST",
-]);
+const neverHonest: ReadonlySet<string> = new Set(["WRONG_ACTOR", "NOT_ATTESTED", "WRONG_REQUEST"]);
 
 const tokenReason = (said: Said, { actor }: Proposal, signedAt: number, misjudges: boolean): boolean => {
   const token = said.tokenOf(actor.jti);
@@ -74,6 +71,12 @@ const reasons: ReadonlyMap<string, (refused: Case) => string | undefined> = new 
       bound !== undefined && bound !== signed.statement.proposalId
         ? undefined
         : `slot ${proposal.seq} was bound to nothing else`,
+  ],
+  [
+    "CONFIGURATION_DIFFERS",
+    // Between its answer that it was ready and the proposal it may have been started with another.
+    ({ proposal, refuser }) =>
+      refuser.configDigest === proposal.configDigest ? "its configuration is that of the proposal" : undefined,
   ],
   [
     "CLOCK_SKEW",
