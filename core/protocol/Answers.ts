@@ -137,7 +137,7 @@ const rememberTurnedAway = (step: Step, caller: Caller, rejection: Rejection): v
 
 /** Answers callers that asked for what was there before. */
 export const answerExisting = (step: Step, caller: Caller, intent: Intent, name: string): void => {
-  const existing = step.command(intent).existing(step.context.view, name);
+  const existing = step.command(intent).existing(step.context.view, name, false);
   if (existing !== undefined) answer(step, caller, existing.answer, { _tag: "Existing", ref: name });
 };
 

@@ -138,8 +138,11 @@ interface Answering<I extends Intent, T extends Target> {
   mayBeThere(view: RowView, intent: I): boolean;
   /** The answer to a caller whose change every member has applied; `isFresh` where its own request made it. */
   confirmed(effects: Uint8Array, isFresh: boolean): Answer;
-  /** The answer to a caller whose result existed before, from this peer's own rows; undefined where it does not. */
-  existing(view: RowView, name: string): Existing | undefined;
+  /**
+   * The answer to a caller whose result is stored already, from this peer's own rows; undefined where it is not. `isOwn`
+   * where an earlier copy of this very request has stored it.
+   */
+  existing(view: RowView, name: string, isOwn: boolean): Existing | undefined;
   /**
    * Whether something that a rejected request asked for is reserved or applied here all the same. Applied changes count
    * only for a forwarded request, as it may be a copy whose first answer was lost.

@@ -74,6 +74,19 @@ describe("an entry peer whose writer says that an approver was there", () => {
     expect(waits([1, {}], [2, { requestId: "another" }])).toBe(true);
   });
 
+  it("tells the caller whose own request has registered it so", () => {
+    const toldOf = (isApplied: boolean): unknown => {
+      const step = openStep(cluster, 3);
+      const awaited = step.state.requests.awaited.get("retry");
+      if (awaited === undefined) throw new Error("it waits");
+      step.edit("requests", "awaited").set("retry", { ...awaited, isApplied });
+      for (const from of [1, 2]) onStoredAnswer(step, from, answer);
+      return step.finish(() => undefined).thenSend;
+    };
+    expect(toldOf(false)).toMatchObject([{ answer: { _tag: "Registered", created: false } }]);
+    expect(toldOf(true)).toMatchObject([{ answer: { _tag: "Registered", created: true } }]);
+  });
+
   it("shows nothing newer than what every member has by now", () => {
     const changing = founded();
     register(changing, "alice", 7);

@@ -12,9 +12,12 @@ import type { PeerId } from "./Topology.ts";
 
 type StoredAt = NonNullable<Awaited["storedAt"]>;
 
-/** What this peer stores under a name, as a command of this kind finds it; undefined where it stores nothing. */
-export const stored = (step: Step, kind: string, name: string): Existing | undefined =>
-  step.context.commands.byKind.get(kind)?.existing(step.context.view, name);
+/**
+ * What this peer stores under a name, as a command of this kind finds it; undefined where it stores nothing. `isOwn`
+ * where the request that is answered has stored it.
+ */
+export const stored = (step: Step, kind: string, name: string, isOwn = false): Existing | undefined =>
+  step.context.commands.byKind.get(kind)?.existing(step.context.view, name, isOwn);
 
 /** Members that have not said so in the incarnation on record for them. */
 export const missingAt = (step: Step, storedAt: StoredAt): ReadonlyArray<PeerId> =>
@@ -41,12 +44,15 @@ export const onStoredQuery = (step: Step, from: PeerId, { requestId, kind, ref }
   step.send(from, { _tag: "StoredAnswer", requestId, ref, incarnation, revision: existing.revision });
 };
 
-/** When the last of them has said so, the caller is told what is stored here. */
+/**
+ * When the last of them has said so, the caller is told what is stored here. A writer that restarts before it answers
+ * finds the result of the request's first copy; this peer knows whose it is.
+ */
 export const onStoredAnswer = (step: Step, from: PeerId, answer: MessageOf<"StoredAnswer">): void => {
   const { requestId, ref, incarnation, revision } = answer;
   const awaited = step.state.requests.awaited.get(requestId);
   if (awaited?.storedAt === undefined || ref !== awaited.request.ref) return;
-  const existing = stored(step, awaited.request.kind, ref);
+  const existing = stored(step, awaited.request.kind, ref, awaited.isApplied);
   const said = withEntry(awaited.storedAt, from, { incarnation, revision });
   const storedAt = asNewAs(existing?.revision ?? 0, said);
   if (existing === undefined || missingAt(step, storedAt).length > 0)

@@ -93,12 +93,15 @@ export const removeApprover = (step: Step, { ref, keyIdentity, id }: Approver): 
   if (view.get("keys", keyIdentity)?.id === id) rows.write({ op: "remove", table: "keys", key: keyIdentity });
 };
 
-/** The answer to a caller whose approver existed before, from this peer's own rows. */
-export const existingApprover = (view: RowView, ref: string): Existing | undefined => {
+/**
+ * The answer to a caller whose approver is stored already, from this peer's own rows; `isOwn` where its own request has
+ * registered it.
+ */
+export const existingApprover = (view: RowView, ref: string, isOwn: boolean): Existing | undefined => {
   const rows = approverRows(view);
   const approver = rows.get("approvers", ref);
   const observations = approver && rows.get("observations", ref);
   if (approver === undefined) return undefined;
-  const answer: ApproverAnswer = { _tag: "Registered", created: false, approver, observations };
+  const answer: ApproverAnswer = { _tag: "Registered", created: isOwn && approver.revision === 1, approver, observations };
   return { revision: approver.revision, answer };
 };
