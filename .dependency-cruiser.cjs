@@ -13,6 +13,11 @@ const core = [
   "^core/commands/registerKey/",
   "^core/commands/replaceMetadata/",
   "^core/commands/enrollPasskey/",
+  "^core/commands/keys/",
+  "^core/commands/makeKey/",
+  "^core/commands/destroyKey/",
+  "^core/commands/signWithKey/",
+  "^core/commands/repairShare/",
   "^core/commands/[^/]+$",
   "^core/[^/]+$",
 ];

@@ -22,6 +22,8 @@ export const auditRow = (more: Partial<Rows["audit"]> = {}): Rows["audit"] => ({
   actor: { iss: undefined, sub: "alice", jti: "token-1" },
   approverRef: `alice@sha256:${"a".repeat(64)}`,
   metadataRevision: 1,
+  keyId: undefined,
+  generation: undefined,
   entryPeer: 2,
   request: { method: "POST", path: "/v1/custody/approvers", bodyDigest: "b".repeat(64) as Digest },
   outcome: "APPLIED",

@@ -21,6 +21,7 @@ import type { PeerState } from "../core/protocol/PeerState.ts";
 import type { Message } from "../core/Message.ts";
 import type { NumberedAct } from "../core/protocol/OperatorAct.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
+import type { KeyCrypto, ShareVault } from "../core/threshold/Suite.ts";
 import type { StepResult } from "../core/Action.ts";
 import { IntegrityFailure, type PeerStore } from "./PeerStore.ts";
 import type { Reading } from "./WallClock.ts";
@@ -35,6 +36,7 @@ export interface DriverPorts {
   readonly commands: Commands;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   readonly ceremony: Ceremony;
+  readonly keyCrypto: KeyCrypto;
   readonly settings: Settings;
   /** Whether the keys that verify tokens are available now. */
   readonly judgesTokens: () => boolean;
@@ -55,14 +57,21 @@ export interface DriverPorts {
 /** Everything a driver keeps in memory between two events. */
 export interface DriverMemory {
   readonly state: PeerState;
-  /** The identity key, while it is in use. */
-  readonly signer: Signer | undefined;
+  /** The keys, while they are in use. */
+  readonly keys: KeysInUse | undefined;
+}
+
+/** What a peer has in memory exactly while it is unsealed. */
+export interface KeysInUse {
+  /** The identity key. */
+  readonly signer: Signer;
+  readonly shareVault: ShareVault;
 }
 
 interface Mail {
   readonly event: Event;
-  /** For `Unsealed`: the key that comes into use with it. */
-  readonly signer?: Signer | undefined;
+  /** For `Unsealed`: the keys that come into use with it. */
+  readonly keys?: KeysInUse | undefined;
   /** Called when nothing of it waits here any more. */
   readonly consumed?: (() => void) | undefined;
 }
@@ -76,19 +85,23 @@ class Context implements StepContext {
   readonly commands: Commands;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   readonly ceremony: Ceremony;
+  readonly keyCrypto: KeyCrypto;
+  readonly shareVault: ShareVault | undefined;
   readonly settings: Settings;
   readonly judgesTokens: boolean;
   readonly #draw: () => Digest;
   #entropy: Digest | undefined;
 
-  constructor(ports: DriverPorts, signer: Signer | undefined) {
+  constructor(ports: DriverPorts, keys: KeysInUse | undefined) {
     this.#reading = ports.clock();
     this.crypto = ports.crypto;
-    this.signer = signer;
+    this.signer = keys?.signer;
+    this.shareVault = keys?.shareVault;
     this.view = ports.store;
     this.commands = ports.commands;
     this.providers = ports.providers;
     this.ceremony = ports.ceremony;
+    this.keyCrypto = ports.keyCrypto;
     this.settings = ports.settings;
     this.judgesTokens = ports.judgesTokens();
     this.#draw = ports.entropy;
@@ -116,7 +129,7 @@ export class PeerDriver {
   readonly #ports: DriverPorts;
   readonly #mailbox: Array<Mail> = [];
   #state: PeerState;
-  #signer: Signer | undefined;
+  #keys: KeysInUse | undefined;
   #busy = false;
   #stopped = false;
 
@@ -128,7 +141,7 @@ export class PeerDriver {
   constructor(ports: DriverPorts, memory?: DriverMemory) {
     this.#ports = ports;
     this.#state = memory?.state ?? this.#boot();
-    this.#signer = memory?.signer;
+    this.#keys = memory?.keys;
   }
 
   #boot(): PeerState {
@@ -159,7 +172,7 @@ export class PeerDriver {
 
   /** Everything that another driver needs to go on from here; it is complete only between events. */
   get memory(): DriverMemory {
-    return { state: this.#state, signer: this.#signer };
+    return { state: this.#state, keys: this.#keys };
   }
 
   /** Events waiting behind the one under way. */
@@ -176,9 +189,9 @@ export class PeerDriver {
     this.#take({ event, consumed });
   }
 
-  /** Brings the identity key into use; `acts` is what operators did up to and with it. */
-  unseal(signer: Signer, acts: ReadonlyArray<NumberedAct> = []): void {
-    this.#take({ event: { _tag: "Unsealed", acts }, signer });
+  /** Brings the keys into use; `acts` is what operators did up to and with it. */
+  unseal(keys: KeysInUse, acts: ReadonlyArray<NumberedAct> = []): void {
+    this.#take({ event: { _tag: "Unsealed", acts }, keys });
   }
 
   /** Nothing more is done, not even the rest of the actions under way: the same as a crash. */
@@ -208,10 +221,10 @@ export class PeerDriver {
 
   /** Runs one event; true when it waits for a flush. */
   #handle(mail: Mail): boolean {
-    if (mail.event._tag === "Unsealed") this.#signer = mail.signer;
+    if (mail.event._tag === "Unsealed") this.#keys = mail.keys;
     try {
       const next = this.#step(mail.event);
-      if (mail.event._tag === "Sealed") this.#signer = undefined;
+      if (mail.event._tag === "Sealed") this.#keys = undefined;
       return this.#carryOut(next);
     } catch (fault) {
       // The event that handles damage must not meet it again, or it would be repeated for ever.
@@ -230,7 +243,7 @@ export class PeerDriver {
   }
 
   #step(event: Event): StepResult {
-    return takeStep(this.#state, event, new Context(this.#ports, this.#signer));
+    return takeStep(this.#state, event, new Context(this.#ports, this.#keys));
   }
 
   #carryOut(next: StepResult): boolean {

@@ -1,7 +1,8 @@
+import { simKeyCrypto } from "../sim/crypto/SimKeyCrypto.ts";
 import { describe, expect, it } from "vitest";
 import type { Digest } from "../core/base/Digest.ts";
 import { installedProviders } from "../core/credential/SignatureProvider.ts";
-import { ceremony, Cluster, crypto, settingsOf } from "../properties/cluster/Cluster.ts";
+import { ceremony, Cluster, crypto, inUse, settingsOf } from "../properties/cluster/Cluster.ts";
 import { commands } from "../core/commands/Commands.ts";
 import { PeerDriver } from "./PeerDriver.ts";
 
@@ -19,6 +20,7 @@ const newPeer = () => {
     commands,
     providers: installedProviders,
     ceremony,
+    keyCrypto: simKeyCrypto,
     judgesTokens: () => true,
     settings: settingsOf(1, 3),
     sendAhead: (to, message) => void told.push(`soon ${message._tag} to ${to}`),
@@ -43,7 +45,7 @@ describe("what is sent after a flush", () => {
     flush();
     expect(told).toEqual([]);
     driver.dispatch({ _tag: "Verifying" });
-    driver.unseal(key);
+    driver.unseal(inUse(key));
     const soon = ["soon GenesisCard to 2", "soon GenesisCard to 3"];
     expect(told).toEqual(soon);
     flush();

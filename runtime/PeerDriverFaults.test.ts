@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Event } from "../core/protocol/Event.ts";
-import { actor, Cluster } from "../properties/cluster/Cluster.ts";
+import { actor, Cluster, inUse } from "../properties/cluster/Cluster.ts";
 import { REGISTER_PATH } from "../core/commands/registerKey/Registration.ts";
 
 const command = (requestId: string): Event => ({
@@ -43,7 +43,7 @@ describe("the driver", () => {
     expect(cluster.tables.get(1)?.get("head")?.get("self")?.row).toEqual(before);
     const key = cluster.keys.get(1);
     writer?.dispatch({ _tag: "Verifying" });
-    if (key !== undefined) writer?.unseal(key);
+    if (key !== undefined) writer?.unseal(inUse(key));
     cluster.pass(3_000);
     for (const { state } of cluster.peers.values()) expect(state.undecided.outbox.size).toBe(0);
   });
@@ -55,7 +55,7 @@ describe("the driver", () => {
     const foreign = cluster.keys.get(2);
     writer?.dispatch({ _tag: "Sealed" });
     writer?.dispatch({ _tag: "Verifying" });
-    if (foreign !== undefined) writer?.unseal(foreign);
+    if (foreign !== undefined) writer?.unseal(inUse(foreign));
     expect(writer?.state.fitness.integrityFault).toBe("peer/self");
   });
 });

@@ -30,6 +30,7 @@ const settings: Settings = {
   answerMillis: 10_000,
   capacities: CAPACITIES,
   relyingParty: undefined,
+  arbitrary: true,
 };
 
 const actor = (permissions: ReadonlyArray<string>, expiresAt = NOW + 1): ActorCheck => ({

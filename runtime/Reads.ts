@@ -82,7 +82,7 @@ export const mayRead = (
   actor: ActorCheck,
 ): Either.Either<void, Rejection> => {
   const { now, asBefore } = clock;
-  const claims = authorize({ now, asBefore, settings }, actor, READ_PERMISSION);
+  const claims = authorize({ now, asBefore, settings }, actor, [READ_PERMISSION]);
   if (Either.isLeft(claims)) return Either.left(claims.left);
   const refusal = readRefusal(state);
   return refusal === undefined ? Either.void : Either.left(refusal);

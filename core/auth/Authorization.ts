@@ -49,14 +49,14 @@ const fits = (claim: string | undefined, max: number): boolean =>
   claim === undefined || (utf8Length(claim) ?? Number.POSITIVE_INFINITY) <= max;
 
 /**
- * The claims of an actor who has `permission` now. Left: 401 or 403, or 503 when
- * the keys that verify tokens could not be had, or when only this peer's own
- * clock speaks against the token.
+ * The claims of an actor who has one of these permissions now; none is needed where the list is empty. Left: 401 or
+ * 403, or 503 when the keys that verify tokens could not be had, or when only this peer's own clock speaks against the
+ * token.
  */
 export const authorize = (
   { now, asBefore, settings }: Clock & Trust,
   actor: ActorCheck,
-  permission: string | undefined,
+  permissions: ReadonlyArray<string>,
 ): Either.Either<ActorClaims, Rejection> => {
   if (actor._tag === "Refused") return Either.left(unauthenticated(actor.reason));
   if (actor._tag === "Unavailable")
@@ -81,11 +81,11 @@ export const authorize = (
     return Either.left(
       asBefore.some((at) => Either.isRight(checkAt(at))) ? clockInDoubt : unauthenticated(checked.left),
     );
-  if (permission !== undefined && !permits(claims.permissions, permission))
+  if (permissions.length > 0 && !permissions.some((each) => permits(claims.permissions, each)))
     return Either.left(
       rejection(
         "ACCESS_DENIED",
-        `The permission ${permission} is missing.`,
+        `The permission ${permissions.join(" or ")} is missing.`,
         "Use a token that carries the permission.",
       ),
     );

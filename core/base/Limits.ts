@@ -34,6 +34,21 @@ export const Limits = {
   requestIdCharacters: 128,
   /** The largest public key of an installed algorithm is 2,592 bytes (ML-DSA-87); its DER form and some slack fit. */
   publicKeyBytes: 4096,
+  /** Characters of a key's id, which a permission names. */
+  keyIdCharacters: 100,
+  /** Characters of the id of an authority or of an asset's owner. */
+  authorityIdCharacters: 128,
+  authoritiesOfKey: 32,
+  /** The last number of a generation. */
+  generations: 65_535,
+  /** A share or private key, encrypted: ML-DSA-87 has the longest, of 4,896 bytes. */
+  shareBoxBytes: 8 * 1024,
+  /** The data of one `arbitrary` command. */
+  signedBytes: 1024 * 1024,
+  /** The body of a request to sign or to verify: that data in Base64, and some slack. */
+  signingBodyBytes: 1536 * 1024,
+  /** ML-DSA-87 has the longest, of 4,627 bytes. */
+  signatureBytes: 8 * 1024,
   /** The effects of one change in bytes: an approver with the longest descriptor and all metadata, and some slack. */
   effectsBytes: 64 * 1024,
   /** The writer's answer to an exchange: a session, and an acknowledgement of each of 64 members. */

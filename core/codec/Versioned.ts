@@ -9,7 +9,7 @@ import type { Codec } from "./Codec.ts";
 import { expected } from "./DecodeFault.ts";
 
 /** The newest version that this program knows. */
-export const NEWEST = 2;
+export const NEWEST = 3;
 
 /** The forms of one kind of thing, by the versions they begin with. */
 export interface Forms<A> {

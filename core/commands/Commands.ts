@@ -3,10 +3,11 @@ import { type Composition, composed } from "../protocol/Composition.ts";
 import { approvers } from "./approvers/ApproversModule.ts";
 import { enrollment } from "./enrollPasskey/EnrollmentModule.ts";
 import { enrollPasskey } from "./enrollPasskey/EnrollPasskey.ts";
+import { keys } from "./keys/KeysModule.ts";
 import { registerKey } from "./registerKey/RegisterKey.ts";
 import { replaceMetadata } from "./replaceMetadata/ReplaceMetadata.ts";
 
-const modules = [approvers, enrollment] as const;
+const modules = [approvers, enrollment, keys] as const;
 
 export const commands: Composition = composed([registerKey, replaceMetadata, enrollPasskey], modules);
 

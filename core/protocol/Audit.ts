@@ -38,6 +38,8 @@ const append = (step: Step, event: Pick<Event, Always> & Partial<Event>): void =
     actor: event.actor,
     approverRef: event.approverRef,
     metadataRevision: event.metadataRevision,
+    keyId: event.keyId,
+    generation: event.generation,
     entryPeer: event.entryPeer,
     request: event.request,
     outcome: event.outcome,
@@ -55,11 +57,8 @@ const append = (step: Step, event: Pick<Event, Always> & Partial<Event>): void =
 
 /** Exactly one audit row for each applied proposal, written from the proposal alone (S32). */
 export const writeAudit = (step: Step, id: Digest, proposal: Proposal): void => {
-  const { event, approverRef, metadataRevision } = step.command(proposal).audit(proposal.effects);
   append(step, {
-    event,
-    approverRef,
-    metadataRevision,
+    ...step.command(proposal).audit(proposal.effects),
     id,
     timestamp: step.now,
     actor: proposal.actor,

@@ -17,7 +17,7 @@ import { type Rejection, type RejectionCode, rejection } from "../base/Rejection
 import type { RowView } from "./Tables.ts";
 import type { Step } from "./Step.ts";
 import type { Call } from "./Forward.ts";
-import type { Exchange, Module } from "./Module.ts";
+import type { Exchange, Module, Service } from "./Module.ts";
 import type { EvaluationContext } from "./EvaluationContext.ts";
 import type { Proposal } from "./Proposal.ts";
 import type { PeerId } from "./Topology.ts";
@@ -51,6 +51,8 @@ export type Standing =
   | { readonly _tag: "Possible"; readonly effectsAt: EffectsAt }
   /** What it asks for exists already, under this name. */
   | { readonly _tag: "Done"; readonly name: string }
+  /** It can be done once its module has made what it takes: the writer looks again at the end of every event. */
+  | { readonly _tag: "NotYet" }
   /** It cannot be done; `isFinal` where no later change can make it possible. */
   | { readonly _tag: "Impossible"; readonly rejection: Rejection; readonly isFinal: boolean };
 
@@ -60,12 +62,11 @@ export interface Existing {
   readonly answer: Answer;
 }
 
-/** The audit entry of an applied change. */
-export interface AuditEntry {
-  readonly event: string;
-  readonly approverRef: string;
-  readonly metadataRevision: number;
-}
+/** The audit entry of an applied change: of an approver, or of a key. */
+export type AuditEntry = { readonly event: string } & (
+  | { readonly approverRef: string; readonly metadataRevision: number }
+  | { readonly keyId: string; readonly generation: number }
+);
 
 /** What happens to the same request when it is repeated after its outcome was left open. */
 export type Retry =
@@ -90,8 +91,10 @@ export interface Lineage {
 interface Reading<I extends Intent, T extends Target> {
   /** Its name in proposals; kept for ever. */
   readonly kind: string;
-  /** The permission that the bearer needs; undefined where something else in the request authorizes it. */
-  readonly permission: string | undefined;
+  /** The first version of proposals that has it. */
+  readonly since: number;
+  /** The permissions of which the bearer needs one; none where something else in the request authorizes it. */
+  permissionsOf(call: Call): ReadonlyArray<string>;
   /** Whether its meaning depends on rows, so that only a peer that may trust its own rows can tell. */
   readonly needsRows: boolean;
   readonly retry: Retry;
@@ -185,6 +188,7 @@ export interface Commands {
   readonly contents: Contents;
   readonly modules: ReadonlyArray<Module>;
   readonly exchanges: ReadonlyMap<string, Exchange>;
+  readonly services: ReadonlyArray<Service>;
 }
 
 /** The command of a call. */
@@ -196,6 +200,10 @@ export const exchangeFor = ({ exchanges }: Commands, call: Call): Exchange | und
   for (const exchange of exchanges.values()) if (exchange.recognizes(call)) return exchange;
   return undefined;
 };
+
+/** The service of a call. */
+export const serviceFor = ({ services }: Commands, call: Call): Service | undefined =>
+  services.find((each) => each.recognizes(call));
 
 /** Whether a request asks for a change. */
 export const isIntent = (request: Target): request is Intent => "locks" in request;

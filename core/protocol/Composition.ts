@@ -114,6 +114,7 @@ export const composed = (
       "exchange",
       modules.flatMap(({ exchanges }) => exchanges.map((each) => [each.kind, each] as const)),
     ),
+    services: modules.flatMap(({ services }) => services),
     contents: contentsOf(modules),
     tables: schemaOf([protocolTables, ...modules.map(({ tables }) => tables)], versions.highest),
     messagesIn: (version) => {

@@ -82,7 +82,7 @@ export interface Judged {
 export const judgeRequest = (step: Step, call: Call, actor: ActorCheck): Either.Either<Judged, Rejection> => {
   const exchange = exchangeFor(step.context.commands, call);
   const command = commandFor(step.context.commands, call);
-  const authorized = authorize(step.context, actor, (exchange ?? command)?.permission);
+  const authorized = authorize(step.context, actor, (exchange ?? command)?.permissionsOf(call) ?? []);
   if (Either.isLeft(authorized)) return Either.left(asMember(step.self, authorized.left));
   // A peer may trust its rows only after the others have shown it that it may.
   const reason = command?.needsRows === true ? notReadyReason(step) : undefined;
@@ -227,6 +227,8 @@ const dispose = (step: Step, queued: Queued, reserved: number): Disposal => {
       return "done";
     case "Impossible":
       return done(asMember(step.self, standing.rejection), standing.isFinal ? "by itself" : "only if remembered");
+    case "NotYet":
+      return "wait";
     case "Possible":
       // It may be a copy of a request that was rejected and is forgotten: doing it now would belie that answer.
       if (!queued.isFirst && isFromBefore(step, queued.forward))

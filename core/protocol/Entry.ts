@@ -5,6 +5,7 @@
 import { Either } from "effect";
 import { utf8Length } from "../codec/Utf8.ts";
 import type { ActorCheck } from "../auth/ActorCheck.ts";
+import { authorize } from "../auth/Authorization.ts";
 import type { Event } from "./Event.ts";
 import { Limits } from "../base/Limits.ts";
 import { type MemberFault, type Rejection, rejection } from "../base/Rejection.ts";
@@ -22,7 +23,7 @@ import {
   type Share,
 } from "./Admission.ts";
 import { answerRejected, callerOf, callerOfQueued, callersOf, leftOpen } from "./Answers.ts";
-import { commandFor, type Intent } from "./Command.ts";
+import { commandFor, type Intent, serviceFor } from "./Command.ts";
 import { admitForwarded, askedOf, enqueue, judgeRequest } from "./Coordinator.ts";
 import { attest, type Call, type Forward, isAttested } from "./Forward.ts";
 import { entryPatience, writerPatience } from "./Patience.ts";
@@ -31,7 +32,7 @@ import { notReadyReason } from "./Readiness.ts";
 import { askStored, missingAt } from "./Stored.ts";
 import type { PeerId } from "./Topology.ts";
 import { keepWaiting } from "./Rounds.ts";
-import { busy, crowded, unavailable } from "./Unavailable.ts";
+import { asMember, busy, crowded, unavailable } from "./Unavailable.ts";
 
 const FORWARD_AGAIN_MILLIS = 500;
 /** If the outcome of an acknowledged request does not come, it may have been lost on the way. */
@@ -57,8 +58,14 @@ export const onCommand = (step: Step, event: Extract<Event, { readonly _tag: "Co
   const { requestId, call, token, actor } = event;
   const refuse = (rejected: ReturnType<typeof rejection>): void =>
     step.reply(requestId, { _tag: "Rejected", rejection: rejected });
-  if (call.rawBody.length > Limits.requestBodyBytes || !fitsIfMatch(call.ifMatch))
+  const service = serviceFor(step.context.commands, call);
+  if (call.rawBody.length > (service?.bodyBytes ?? Limits.requestBodyBytes) || !fitsIfMatch(call.ifMatch))
     return refuse(rejection("INVALID_REQUEST_BODY", "The body or the If-Match header is too large.", "Send less."));
+  if (service !== undefined) {
+    const allowed = authorize(step.context, actor, service.permissionsOf(call));
+    if (Either.isLeft(allowed)) return refuse(asMember(step.self, allowed.left));
+    return service.accept(step, { requestId, call, token, claims: allowed.right });
+  }
   if (!step.isWriter && isCrowdedFor(step, actor, call)) return refuse(full);
   // Judged here first, so that the faults of a request do not depend on the writer.
   const judged = judgeRequest(step, call, actor);

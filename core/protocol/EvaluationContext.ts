@@ -3,7 +3,10 @@ import type { StepContext } from "./Event.ts";
 import type { Membership } from "./Topology.ts";
 
 export interface EvaluationContext {
-  readonly context: Pick<StepContext, "now" | "asBefore" | "view" | "crypto" | "providers" | "ceremony" | "settings">;
+  readonly context: Pick<
+    StepContext,
+    "now" | "asBefore" | "view" | "crypto" | "providers" | "ceremony" | "keyCrypto" | "settings"
+  >;
   readonly membership: Membership;
   /** Whether every member, in member order, is in the pinned incarnation. */
   isCurrent(incarnations: ReadonlyArray<number>): boolean;

@@ -11,6 +11,7 @@ import type { Message } from "./Message.ts";
 import type { ProtocolTimer } from "./ModeTable.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
 import type { PeerId } from "./Topology.ts";
+import type { KeyCrypto, ShareVault } from "../threshold/Suite.ts";
 import type { RowView } from "./Tables.ts";
 import type { Versions } from "./Versions.ts";
 import type { RelyingParty } from "../webauthn/RelyingParty.ts";
@@ -98,6 +99,8 @@ export interface Settings {
   readonly capacities: Capacities;
   /** The relying party of enrolled passkeys; undefined while enrollment is disabled. */
   readonly relyingParty: RelyingParty | undefined;
+  /** Whether keys may have the authority `arbitrary`: any bytes are signed. */
+  readonly arbitrary: boolean;
 }
 
 /** Everything from outside that one step may look at. */
@@ -129,6 +132,9 @@ export interface StepContext {
   readonly commands: Commands;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   readonly ceremony: Ceremony;
+  readonly keyCrypto: KeyCrypto;
+  /** Present exactly while the peer is unsealed. */
+  readonly shareVault: ShareVault | undefined;
   readonly settings: Settings;
   /** Whether the keys that verify tokens are available: a member without them cannot take part in a change. */
   readonly judgesTokens: boolean;

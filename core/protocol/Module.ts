@@ -4,6 +4,7 @@
  */
 import type { Either } from "effect";
 import type { Answer } from "./Answer.ts";
+import type { ActorClaims } from "../auth/ActorClaims.ts";
 import type { ActorCheck } from "../auth/ActorCheck.ts";
 import type { Awaited, Queued } from "./Requests.ts";
 import type { Rejection } from "../base/Rejection.ts";
@@ -32,7 +33,7 @@ export type Admitted = Pick<Queued, "forward" | "actor" | "tokenExpiresAt" | "ar
 /** Requests of one kind that the members answer without agreeing on a proposal. A repeated request begins anew. */
 export interface Exchange<T extends Target = Target> {
   readonly kind: string;
-  readonly permission: string;
+  permissionsOf(call: Call): ReadonlyArray<string>;
   recognizes(call: Call): boolean;
   parse(evaluation: Pick<EvaluationContext, "context">, call: Call): Either.Either<T, Rejection>;
   /** At the writer: accepts it; it goes on with the end of this event. */
@@ -47,6 +48,28 @@ export interface Exchange<T extends Target = Target> {
   forgetAll(step: Step, rejected: Rejection): void;
   /** At the entry peer: the answer to its caller; undefined where the writer's answer proves nothing. */
   proven(step: Step, awaited: Awaited, request: T, answer: Uint8Array): Answer | undefined;
+}
+
+/** A request whose caller waits here, with what was found of its bearer. */
+export interface Served {
+  readonly requestId: string;
+  readonly call: Call;
+  readonly token: string;
+  readonly claims: ActorClaims;
+}
+
+/**
+ * Requests that the peer they came to answers by itself or with the help of some members: nothing goes to the writer,
+ * and nothing is agreed on.
+ */
+export interface Service {
+  readonly kind: string;
+  /** The longest body. */
+  readonly bodyBytes: number;
+  recognizes(call: Call): boolean;
+  permissionsOf(call: Call): ReadonlyArray<string>;
+  /** Answers it now, or later within the time that callers are promised; what waits is bounded by the service. */
+  accept(step: Step, served: Served): void;
 }
 
 /** A message: its form, its handler, and the modes in which the handler runs; in others the message is passed over. */
@@ -75,6 +98,7 @@ export interface Module {
   readonly contents: Contents | undefined;
   readonly slice: Slice<object> | undefined;
   readonly exchanges: ReadonlyArray<Exchange>;
+  readonly services: ReadonlyArray<Service>;
   /** By tag. */
   readonly messages: { readonly [tag: string]: MessagePart };
   /** By name. */

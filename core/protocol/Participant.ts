@@ -66,7 +66,7 @@ const evidenceFault = (step: Step, candidate: Candidate, accepted: number): Chec
   const { proposal, evidence } = item;
   const { crypto } = step.context;
   const command = commandFor(step.context.commands, evidence.call);
-  const authorized = authorize(step.context, actor, command?.permission);
+  const authorized = authorize(step.context, actor, command?.permissionsOf(evidence.call) ?? []);
   if (Either.isLeft(authorized)) return authorized.left.code;
   if (!isSameActor(proposal.actor, authorized.right)) return "WRONG_ACTOR";
   if (proposal.expiresAt > authorized.right.expiresAt) return "EXPIRED";
@@ -76,6 +76,7 @@ const evidenceFault = (step: Step, candidate: Candidate, accepted: number): Chec
   if (Math.abs(proposal.proposedAt - evidence.receivedAt) > Limits.proposalMillis) return "STALE_REQUEST";
   if (!isSameLine(requestLineOf(evidence.call, crypto), proposal.request)) return "WRONG_REQUEST";
   if (command === undefined) return unrecognized.code;
+  if (proposal.version < command.since) return "VERSION_NOT_SPOKEN";
   const intent = command.parse(step, evidence.call);
   if (Either.isLeft(intent)) return intent.left.code;
   return rowsFault(step, candidate, command, intent.right, accepted);
@@ -89,6 +90,7 @@ const rowsFault = (step: Step, { item }: Candidate, command: Command, intent: In
   const standing = command.check(step, intent);
   if (standing._tag === "Done") return "ALREADY_REGISTERED";
   if (standing._tag === "Impossible") return standing.rejection.code;
+  if (standing._tag === "NotYet") return "NOT_MADE";
   // The effects that this member derives from the request must be the same, to the byte.
   const effects = standing.effectsAt(proposal);
   const isSame = effects === proposal.effects || sameBytes(effects, proposal.effects);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Cluster, NOW, whole, founded } from "../../properties/cluster/Cluster.ts";
+import { Cluster, NOW, whole, founded, inUse } from "../../properties/cluster/Cluster.ts";
 import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { openStep } from "../../properties/cluster/OpenStep.ts";
 import { beginDeclared, onDeclareRestore } from "./Recovery.ts";
@@ -61,7 +61,7 @@ describe("a declared restore", () => {
     expect(cluster.answers.get("declare 2")).toEqual({ _tag: "Restoring", incarnation: undefined });
     const identity = cluster.keys.get(2);
     cluster.peers.get(2)?.dispatch({ _tag: "Verifying" });
-    if (identity !== undefined) cluster.peers.get(2)?.unseal(identity);
+    if (identity !== undefined) cluster.peers.get(2)?.unseal(inUse(identity));
     expect(stateOf(cluster, 2).rejoining.recovery).toBeDefined();
     cluster.pass(5_000);
     expectWhole(cluster, 1);

@@ -218,6 +218,8 @@ describe("a member that is brought the certificate", () => {
       actor: proposal.actor,
       approverRef: approver.ref,
       metadataRevision: 1,
+      keyId: undefined,
+      generation: undefined,
       entryPeer: 1,
       request: proposal.request,
       outcome: "APPLIED",

@@ -17,7 +17,7 @@ import {
   type TypeOf,
   uint,
 } from "../codec/Codec.ts";
-import { kept } from "../codec/Versioned.ts";
+import { formsOf, kept } from "../codec/Versioned.ts";
 import { Limits } from "../base/Limits.ts";
 import { certificateCodec } from "./Certificate.ts";
 import { seenCodec } from "./Message.ts";
@@ -29,6 +29,39 @@ import { pinnedCodec, topologyCodec } from "./Topology.ts";
 
 /** The digests of 65,536 rows: no transaction writes more. */
 export const LEAVES_BYTES = 32 * 65_536;
+
+const auditFields = {
+  id: digest,
+  peerId: uint,
+  /** Names the integrity key that seals the row, among all this peer ever used. */
+  integrityKeyVersion: uint,
+  seq: uint,
+  prevHash: digest,
+  /** When it was applied here; for an operator's call, when it was answered. */
+  timestamp: uint,
+  /** The event of a command, `CLUSTER_FOUNDED`, or an operator's call. */
+  event: text(64),
+  /** Absent for the founding, which nobody requested. */
+  actor: nullable(actorCodec),
+  /** For a change of the registry only. */
+  approverRef: nullable(text(256)),
+  metadataRevision: nullable(uint),
+  /** The peer that vouched for the actor's request: anybody who sees a token can ask in its bearer's name. */
+  entryPeer: nullable(uint),
+  request: nullable(calledCodec),
+  outcome: text(64),
+  /** For an operator's call only: its request id, and how often the same was refused in a minute. */
+  requestId: nullable(text(128)),
+  detail: text(512),
+  times: uint,
+};
+
+/** Rows since version 3 say which key was changed, too. */
+const auditForms = formsOf(record(auditFields)).since(
+  3,
+  record({ ...auditFields, keyId: nullable(text(Limits.keyIdCharacters)), generation: nullable(uint) }),
+  (older) => ({ ...older, keyId: undefined, generation: undefined }),
+);
 
 export const protocolTables = {
   /** This peer as it was initialized. */
@@ -121,33 +154,7 @@ export const protocolTables = {
   /** Until every member has acknowledged what was applied. */
   outbox: record({ proposalId: digest, epoch: uint, seq: uint }),
   /** Kept for ever, a chain from the first. */
-  audit: kept(
-    record({
-      id: digest,
-      peerId: uint,
-      /** Names the integrity key that seals the row, among all this peer ever used. */
-      integrityKeyVersion: uint,
-      seq: uint,
-      prevHash: digest,
-      /** When it was applied here; for an operator's call, when it was answered. */
-      timestamp: uint,
-      /** The event of a command, `CLUSTER_FOUNDED`, or an operator's call. */
-      event: text(64),
-      /** Absent for the founding, which nobody requested. */
-      actor: nullable(actorCodec),
-      /** For a change of the registry only. */
-      approverRef: nullable(text(256)),
-      metadataRevision: nullable(uint),
-      /** The peer that vouched for the actor's request: anybody who sees a token can ask in its bearer's name. */
-      entryPeer: nullable(uint),
-      request: nullable(calledCodec),
-      outcome: text(64),
-      /** For an operator's call only: its request id, and how often the same was refused in a minute. */
-      requestId: nullable(text(128)),
-      detail: text(512),
-      times: uint,
-    }),
-  ),
+  audit: kept(auditForms),
   /** Counters and a digest over all other rows, written by the integrity layer. */
   head: record({ transactions: uint, rows: uint, digest }),
   /**

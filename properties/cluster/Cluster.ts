@@ -1,7 +1,10 @@
 /** Peers in one process with real crypto, real envelopes and sealed rows, for tests that look at the protocol from outside. */
+import { Secret } from "../../core/threshold/Secret.ts";
+import { shareVault } from "../../runtime/threshold/ShareVault.ts";
+import { simKeyCrypto } from "../../sim/crypto/SimKeyCrypto.ts";
 import { commands } from "../../core/commands/Commands.ts";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either, Encoding } from "effect";
 import type { Answer } from "../../core/Action.ts";
 import { installedProviders } from "../../core/credential/SignatureProvider.ts";
@@ -9,6 +12,7 @@ import { decode } from "../../core/codec/CborReader.ts";
 import type { Codec } from "../../core/codec/Codec.ts";
 import type { Composition } from "../../core/protocol/Composition.ts";
 import type { Rows, TableName } from "../../core/Tables.ts";
+import type { Signer } from "../../core/crypto/Crypto.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import { CAPACITIES } from "../../core/base/Capacities.ts";
 import { ceremonyWith } from "../../core/webauthn/Ceremony.ts";
@@ -25,7 +29,7 @@ import { delivery, tokensIn } from "../../runtime/Ingress.ts";
 import type { ByteStore, Change } from "../../runtime/ByteStore.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
-import { PeerDriver } from "../../runtime/PeerDriver.ts";
+import { type KeysInUse, PeerDriver } from "../../runtime/PeerDriver.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { WallClock } from "../../runtime/WallClock.ts";
 import { crypto, keyOf } from "./Crypto.ts";
@@ -61,6 +65,12 @@ export const codeOf = (cluster: Cluster, requestId: string): string | undefined 
   return answer?._tag === "Rejected" ? answer.rejection.code : answer?._tag;
 };
 
+/** The keys of a peer in use: its identity, and a vault of its own. */
+export const inUse = (signer: Signer): KeysInUse => ({
+  signer,
+  shareVault: shareVault(new Secret(hexToBytes(signer.publicKey))),
+});
+
 /** The settings of one peer; a test may change them before the peer starts. */
 export const settingsOf = (peerId: PeerId, total: number): Settings => ({
   configDigest: "11".repeat(32) as Digest,
@@ -72,6 +82,7 @@ export const settingsOf = (peerId: PeerId, total: number): Settings => ({
   answerMillis: 10_000,
   capacities: CAPACITIES,
   relyingParty: undefined,
+  arbitrary: true,
 });
 
 /** Messages wait on the wire until `settle`; time passes only in `pass`. */
@@ -170,7 +181,7 @@ export class Cluster {
     if (identity === undefined) throw new Error("no such peer");
     this.dispatch(peerId, { _tag: "Verifying" });
     this.onEvent(peerId, { _tag: "Unsealed" });
-    this.peers.get(peerId)?.unseal(identity);
+    this.peers.get(peerId)?.unseal(inUse(identity));
   }
 
   /** Initializes a peer of its own, outside the cluster, and returns the last answer. */
@@ -193,7 +204,7 @@ export class Cluster {
       driver.dispatch({ _tag: "Initialize", requestId: "aside", peerId, threshold, total, ...keys });
       if (wish.unsealBetween !== true) continue;
       driver.dispatch({ _tag: "Verifying" });
-      driver.unseal(identity);
+      driver.unseal(inUse(identity));
     }
     driver.stop();
     return this.answers.get("aside");
@@ -232,6 +243,7 @@ export class Cluster {
       commands: composition,
       providers: installedProviders,
       ceremony: this.#ceremony,
+      keyCrypto: simKeyCrypto,
       settings: { ...base, ...this.#override(peerId) },
       judgesTokens: () => this.judgesTokens(peerId),
       send: (to, message) => {

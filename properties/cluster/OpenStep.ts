@@ -1,4 +1,5 @@
 /** A step of one peer of a cluster without a driver around it, for tests of the parts of steps. */
+import { simKeyCrypto } from "../../sim/crypto/SimKeyCrypto.ts";
 import { commands } from "../../core/commands/Commands.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -13,7 +14,7 @@ import type { StepContext } from "../../core/protocol/Event.ts";
 import { Step } from "../../core/protocol/Step.ts";
 import { MemoryByteStore } from "../../runtime/MemoryByteStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
-import { ceremony, type Cluster, crypto, NOW, settingsOf } from "./Cluster.ts";
+import { ceremony, type Cluster, crypto, inUse, NOW, settingsOf } from "./Cluster.ts";
 
 /** A step that knows the rows, messages and answers of every module, as tests look at them. */
 export type WholeStep = {
@@ -38,17 +39,20 @@ export const openStep = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 
   const state = cluster.peers.get(peerId)?.state;
   const tables = cluster.tables.get(peerId);
   if (state === undefined || tables === undefined) throw new Error(`there is no peer ${peerId}`);
+  const signer = cluster.keys.get(peerId);
   return wholeStep(state, {
     now,
     asBefore: [],
     elapsed,
     entropy: "00".repeat(32) as Digest,
     crypto,
-    signer: cluster.keys.get(peerId),
+    signer,
     view: new SealedStore(new MemoryByteStore({ tables }), crypto),
     commands,
     providers: new Map(),
     ceremony,
+    keyCrypto: simKeyCrypto,
+    shareVault: signer && inUse(signer).shareVault,
     judgesTokens: true,
     settings: settingsOf(peerId, cluster.total),
   });

@@ -24,6 +24,8 @@ const rows = fc.record({
   actor: absent(fc.record({ iss: absent(text(1024)), sub: text(1024), jti: absent(text(1024)) })),
   approverRef: absent(text(256)),
   metadataRevision: absent(whole),
+  keyId: fc.constant(undefined),
+  generation: fc.constant(undefined),
   entryPeer: absent(whole),
   request: absent(fc.record({ method: text(16), path: text(2048), bodyDigest: absent(digest) })),
   outcome: text(64),

@@ -36,6 +36,8 @@ const AuditData = Schema.Struct({
   context: Schema.Struct({
     approverRef: optional(Schema.String),
     metadataRevision: optional(whole),
+    keyId: optional(Schema.String),
+    generation: optional(whole),
     entryPeer: optional(whole),
     requestId: optional(Schema.String),
     detail: Schema.String,
@@ -70,6 +72,8 @@ export const auditEvent = ({ row, hash }: AuditRow): AuditEvent => {
   const context = given({
     approverRef,
     metadataRevision: row.metadataRevision,
+    keyId: row.keyId,
+    generation: row.generation,
     entryPeer: row.entryPeer,
     requestId: row.requestId,
   });
@@ -78,7 +82,7 @@ export const auditEvent = ({ row, hash }: AuditRow): AuditEvent => {
     id: row.id,
     source: `urn:custody:peer:${row.peerId}`,
     type: `custody.audit.${row.event}`,
-    ...given({ subject: approverRef }),
+    ...given({ subject: approverRef ?? row.keyId }),
     ...(timestamp > LAST_MILLIS ? {} : { time: new Date(timestamp).toISOString() }),
     datacontenttype: "application/json",
     data: {
@@ -114,6 +118,8 @@ const rowOf = ({ id, data }: AuditEvent): Rows["audit"] => {
     actor: actor && { iss: actor.iss, sub: actor.sub, jti: actor.jti },
     approverRef: context.approverRef,
     metadataRevision: context.metadataRevision,
+    keyId: context.keyId,
+    generation: context.generation,
     entryPeer: context.entryPeer,
     request: request && { method: request.method, path: request.path, bodyDigest: request.bodyDigest },
     outcome: data.outcome,

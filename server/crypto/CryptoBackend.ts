@@ -1,6 +1,8 @@
 /** The two libraries a peer may compute with. All peers of a cluster use the same one: it is in the configuration digest. */
 import { hkdfSync } from "node:crypto";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { Secret } from "../../core/threshold/Secret.ts";
+import type { KeyCrypto, ShareVault } from "../../core/threshold/Suite.ts";
 import { installedProviders, type SignatureProvider } from "../../core/credential/SignatureProvider.ts";
 import type { Crypto, Signer } from "../../core/crypto/Crypto.ts";
 import type { PublicKey } from "../../core/base/Digest.ts";
@@ -10,6 +12,8 @@ import { type CryptoPrimitives, cryptoOf, signerOf } from "../../runtime/CryptoP
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { noblePrimitives, nobleSigning } from "../../runtime/NobleCrypto.ts";
 import type { IntegrityKey } from "../../runtime/RowSeal.ts";
+import { nobleKeyCrypto } from "../../runtime/threshold/NobleKeyCrypto.ts";
+import { shareVault } from "../../runtime/threshold/ShareVault.ts";
 import type { Config } from "../config/ConfigSchema.ts";
 import { type KeyWrap, keyWrap } from "../seal/KeyWrap.ts";
 import type { KeyMaterial } from "../seal/SealProvider.ts";
@@ -27,6 +31,8 @@ export interface PeerKeys {
   readonly integrityKeyOf: (seed: Uint8Array) => IntegrityKey;
   /** Encrypts those that are stored, and decrypts them. */
   readonly later: KeyWrap;
+  /** Encrypts this peer's shares of the cluster's keys, and decrypts them. */
+  readonly shareVault: ShareVault;
 }
 
 export interface CryptoBackend {
@@ -35,10 +41,13 @@ export interface CryptoBackend {
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   /** Verifies a registration ceremony. */
   readonly ceremony: Ceremony;
+  /** What the cluster's keys are made and used with. */
+  readonly keyCrypto: KeyCrypto;
   /** Makes keys of two 32-byte seeds, which may be overwritten afterwards. */
   readonly keysOf: (material: KeyMaterial) => PeerKeys;
 }
 
+const SHARE_KEY_INFO = utf8ToBytes("CUSTODY_SHARE_KEY_V1");
 const SET_KEY_INFO = utf8ToBytes("CUSTODY_ROW_SET_KEY_V1");
 
 /**
@@ -47,6 +56,10 @@ const SET_KEY_INFO = utf8ToBytes("CUSTODY_ROW_SET_KEY_V1");
  */
 const setKeyOf = (identitySeed: Uint8Array): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", identitySeed, new Uint8Array(0), SET_KEY_INFO, 32));
+
+/** The same for shares: new unseal shares leave the identity seed as it is, and with it what is encrypted for it. */
+const shareKeyOf = (identitySeed: Uint8Array): Secret =>
+  new Secret(new Uint8Array(hkdfSync("sha256", identitySeed, new Uint8Array(0), SHARE_KEY_INFO, 32)));
 
 // The brand is the length: an Ed25519 public key has 32 bytes.
 const asPublicKey = (bytes: Uint8Array): PublicKey => bytesToHex(bytes) as PublicKey;
@@ -78,6 +91,7 @@ const backendOf = (
     crypto: cryptoOf(own.primitives),
     providers,
     ceremony: ceremonyWith(ceremony),
+    keyCrypto: nobleKeyCrypto,
     keysOf: ({ identitySeed, integritySeed }) => {
       const setKey = setKeyOf(identitySeed);
       const integrityKeyOf = (seed: Uint8Array): IntegrityKey => ({ ...signer(seed), setKey });
@@ -86,6 +100,7 @@ const backendOf = (
         integrity: integrityKeyOf(integritySeed),
         integrityKeyOf,
         later: keyWrap(identitySeed),
+        shareVault: shareVault(shareKeyOf(identitySeed)),
       };
     },
   };

@@ -142,7 +142,11 @@ export const holderOf = (actor: ActorCheck): string =>
 export const authorized = (call: ApiCall): Effect.Effect<Bearer, HttpFault> =>
   Effect.flatMap(bearerOf(call), (bearer) => {
     const { peer, clock } = call.ports;
-    const claims = authorize({ ...clock.read(), settings: peer.settings }, bearer.actor, call.endpoint.permission);
+    const claims = authorize(
+      { ...clock.read(), settings: peer.settings },
+      bearer.actor,
+      call.endpoint.permissions ?? [],
+    );
     return Either.isLeft(claims) ? Effect.fail(faultOf(claims.left)) : Effect.succeed(bearer);
   });
 
@@ -150,7 +154,11 @@ export const authorized = (call: ApiCall): Effect.Effect<Bearer, HttpFault> =>
 export const authorizedToChange = (call: ApiCall): Effect.Effect<Bearer, HttpFault> =>
   Effect.flatMap(bearerOf(call), (bearer) => {
     const { peer, clock } = call.ports;
-    const claims = authorize({ ...clock.read(), settings: peer.settings }, bearer.actor, call.endpoint.permission);
+    const claims = authorize(
+      { ...clock.read(), settings: peer.settings },
+      bearer.actor,
+      call.endpoint.permissions ?? [],
+    );
     return Either.isLeft(claims)
       ? Effect.fail(faultOf(asMember(peer.standing.cluster.peer?.peerId ?? 0, claims.left)))
       : Effect.succeed(bearer);

@@ -50,7 +50,7 @@ const begun = (apiCall: ApiCall, call: OperatorCall) =>
     const { ports, request, requestId, endpoint } = apiCall;
     const { actor } = yield* bearerOf(apiCall);
     const reading = ports.clock.read();
-    const claims = authorize({ ...reading, settings: ports.peer.settings }, actor, undefined);
+    const claims = authorize({ ...reading, settings: ports.peer.settings }, actor, []);
     if (Either.isLeft(claims)) {
       if (claims.left.code === "UNAUTHENTICATED") ports.audit.unauthenticated(call);
       return yield* Effect.fail(faultOf(claims.left));
@@ -86,7 +86,11 @@ export const operated = <A>(
         Effect.fail(fault),
       );
     const arriving = Effect.gen(function* () {
-      const allowed = authorize({ ...ports.clock.read(), settings: ports.peer.settings }, actor, endpoint.permission);
+      const allowed = authorize(
+        { ...ports.clock.read(), settings: ports.peer.settings },
+        actor,
+        endpoint.permissions ?? [],
+      );
       if (Either.isLeft(allowed)) return yield* Effect.fail(faultOf(allowed.left));
       const limits = { budget: ports.operatorBudget, maxBytes: taken.maxBytes, timeoutMillis: BODY_MILLIS };
       const body = yield* readBody(request, limits);

@@ -51,6 +51,8 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   INVALID_METADATA: kind(400, "The metadata is over a limit", "Over a limit."),
   INVALID_CEREMONY: kind(400, "The registration ceremony is refused", "`errors[].code` names the failed check."),
   UNSUPPORTED_ALGORITHM: kind(400, "The algorithm is not installed", "Not installed; `hint` lists those that are."),
+  SCHEME_NOT_THRESHOLD: kind(400, "The scheme has no threshold signatures", "Only a peer that is alone has such keys."),
+  INVALID_COMMAND: kind(400, "The command is not for this key", "Another scheme, or a message of a wrong length."),
   INVALID_SHARE: kind(400, "The unseal share is refused", "Malformed, of another peer or init, or not fitting."),
   BAD_REQUEST: kind(
     400,
@@ -66,10 +68,17 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   APPROVER_NOT_FOUND: kind(404, "There is no such approver", "No version has this ref."),
   REGISTRATION_NOT_FOUND: kind(404, "There is no such enrollment", "No such invitation, or over for an hour."),
   WEBAUTHN_DISABLED: kind(404, "Enrollment is disabled", "Enrollment is off."),
+  KEY_NOT_FOUND: kind(404, "There is no such key", "No key has this id."),
+  GENERATION_NOT_FOUND: kind(404, "There is no such generation", "The key has no such generation."),
+  AUTHORITY_NOT_ATTACHED: kind(404, "The authority is not attached", "Not attached to the active generation."),
   NOT_FOUND: kind(404, "There is no such resource", "No such path."),
   METHOD_NOT_ALLOWED: kind(405, "The method is not allowed here", "With `Allow`."),
   REQUEST_TIMEOUT: kind(408, "The request did not arrive in time", "Header or body came too late.", "later"),
   KEY_ALREADY_REGISTERED: kind(409, "The key is registered already", "The key belongs to another id."),
+  KEY_ALREADY_EXISTS: kind(409, "The key exists already", "A key of this id was made otherwise."),
+  GENERATION_MOVED: kind(409, "The generation is another one", "`baseGeneration` is not the active generation."),
+  GENERATION_IN_USE: kind(409, "The generation is in use", "The active one goes only with `final`."),
+  KEY_DESTROYED: kind(409, "The key is destroyed", "It signs no more."),
   CREDENTIAL_ALREADY_REGISTERED: kind(
     409,
     "The credential is registered already",
@@ -108,6 +117,22 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
     "A member is missing, or the outcome is not known in time.",
     { afterSeconds: 1 },
   ),
+  KEY_REPLICATION_UNAVAILABLE: kind(
+    503,
+    "A member is unavailable",
+    "A member is missing, or the outcome is not known in time.",
+    { afterSeconds: 1 },
+  ),
+  KEYGEN_DISPUTED: kind(503, "Members disagree on what they made", "What one sent another does not hold.", {
+    afterSeconds: 1,
+  }),
+  SIGNING_QUORUM_UNAVAILABLE: kind(503, "Too few members sign", "Fewer than the threshold can sign now.", {
+    afterSeconds: 1,
+  }),
+  SHARE_MISSING: kind(503, "This peer has no share of the key", "Repair it, or ask another peer."),
+  REPAIR_FAILED: kind(503, "The share was not repaired", "A helper is missing, or what they sent does not fit.", {
+    afterSeconds: 1,
+  }),
   TOKEN_KEYS_UNAVAILABLE: kind(
     503,
     "Tokens cannot be verified",

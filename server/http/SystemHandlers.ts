@@ -173,7 +173,7 @@ const clockStatus = ({ clock }: ApiPorts): ClockStatus => ({
 /** How far an unseal or a rekey is: for callers who may go on with it, and for those who may see the detail. */
 const ceremonies = ({ control, peer, clock }: ApiPorts, actor: ActorCheck) => {
   const may = (permission: string): boolean =>
-    Either.isRight(authorize({ ...clock.read(), settings: peer.settings }, actor, permission));
+    Either.isRight(authorize({ ...clock.read(), settings: peer.settings }, actor, [permission]));
   const sees = may("service.control.system");
   const unsealing = sees || may("service.system.unseal") ? control.progress : undefined;
   const rekey = sees || may("service.system.rekey") ? control.rekeyProgress : undefined;
@@ -191,7 +191,7 @@ export const status: Handler = (call) =>
     const state = sealState(peer.standing);
     if (call.request.headers["x-jwt-token"] === undefined) return answer(systemEndpoints.readStatus, 200, { state });
     const { actor } = yield* bearerOf(call);
-    const claims = authorize({ ...clock.read(), settings: peer.settings }, actor, "service.control.system");
+    const claims = authorize({ ...clock.read(), settings: peer.settings }, actor, ["service.control.system"]);
     if (Either.isLeft(claims) && claims.left.code === "UNAUTHENTICATED")
       return yield* Effect.fail(faultOf(claims.left));
     const { verifying } = peer;

@@ -75,5 +75,6 @@ export const foundingSettings = (circumstances: Circumstances, crypto: Crypto): 
       answerMillis: config.approvers.answerTimeoutMillis,
       capacities: CAPACITIES,
       relyingParty,
+      arbitrary: config.authorities.arbitrary,
     };
   });

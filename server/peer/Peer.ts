@@ -217,7 +217,7 @@ export class Peer {
     if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault });
     this.#ports.metrics.count("custody_events_total", "Unsealed");
     const acts = act === undefined ? [] : this.#operators.withWaiting({ ...act, at: this.#ports.clock.read().now });
-    this.#guarded(() => driver.unseal(keys.identity, acts));
+    this.#guarded(() => driver.unseal({ signer: keys.identity, shareVault: keys.shareVault }, acts));
     while (!driver.state.fitness.unsealed && driver.state.fitness.integrityFault === undefined)
       await this.#nextPublication();
     const isAudited = this.#operators.hasWritten(acts);
@@ -335,6 +335,7 @@ export class Peer {
       commands,
       providers: backend.providers,
       ceremony: backend.ceremony,
+      keyCrypto: backend.keyCrypto,
       settings,
       judgesTokens,
       send: (to, message) => this.envelopes.send(to, message),

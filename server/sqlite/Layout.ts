@@ -22,12 +22,19 @@ const placed: { readonly [T in TableName]: Place } = {
   strays: "records",
   // Whatever others show of this peer is looked for among them, and a backup is judged by their chain.
   batches: "records",
+  // For ever: which keys there are, and which message a peer has consented to sign for an operation.
+  custodyKeys: "records",
+  generations: "records",
+  consents: "records",
   // As long as a row that its transaction wrote.
   seals: "records",
   // For ever: of passkeys, which approver has one, what was observed, and that no session makes two.
   credentials: "working",
   observations: "working",
   completions: "working",
+  // Until their generation is erased; until it is decided.
+  shares: "working",
+  pending: "working",
   // Until an hour past their deadline.
   sessions: "working",
   // Until the proposal is decided, aborted by all, acknowledged by all.

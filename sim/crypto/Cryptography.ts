@@ -9,9 +9,11 @@ import { installedProviders, type SignatureProvider } from "../../core/credentia
 import { utf8Bytes } from "../../core/codec/Utf8.ts";
 import type { Crypto, Signer } from "../../core/crypto/Crypto.ts";
 import type { PublicKey } from "../../core/base/Digest.ts";
+import type { KeyCrypto, ShareVault } from "../../core/threshold/Suite.ts";
 import { commands } from "../../core/commands/Commands.ts";
 import type { Composition, Schema } from "../../core/protocol/Composition.ts";
 import { type CryptoPrimitives, cryptoOf, signerOf } from "../../runtime/CryptoPrimitives.ts";
+import { nobleKeyCrypto } from "../../runtime/threshold/NobleKeyCrypto.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
 import { noblePrimitives, nobleSigning } from "../../runtime/NobleCrypto.ts";
 import { INVITATION_MARK } from "./SecretMarks.ts";
@@ -25,6 +27,7 @@ import { SealedDisk } from "../disks/SealedDisk.ts";
 import { SimDisk } from "../disks/SimDisk.ts";
 import { type Challenged, realResponse, type SampleResponse, simResponse } from "./SimAuthenticator.ts";
 import { simCeremony } from "./SimCeremony.ts";
+import { newVault, simKeyCrypto } from "./SimKeyCrypto.ts";
 import type { Tier } from "../base/Tier.ts";
 import { byteWireOf, valueWire, type Wire } from "../network/Wire.ts";
 
@@ -32,6 +35,7 @@ import { byteWireOf, valueWire, type Wire } from "../network/Wire.ts";
 export interface PeerKeys {
   readonly identity: Signer;
   readonly integrity: IntegrityKey;
+  readonly shareVault: ShareVault;
 }
 
 /** A key that callers register: as submitted, its other formats, and its normal form. */
@@ -49,6 +53,7 @@ export interface Cryptography {
   readonly wire: Wire;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   readonly ceremony: Ceremony;
+  readonly keyCrypto: KeyCrypto;
   readonly newKeys: () => PeerKeys;
   /** The same number gives the same key, another number another key. */
   readonly sampleKey: (index: number) => SampleKey;
@@ -140,7 +145,12 @@ const fastCryptography = (entropy: Prng): Cryptography => {
     wire: valueWire,
     providers: simProviders,
     ceremony: simCeremony,
-    newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: new Uint8Array(0) } }),
+    keyCrypto: simKeyCrypto,
+    newKeys: () => ({
+      identity: newSigner(),
+      integrity: { ...newSigner(), setKey: new Uint8Array(0) },
+      shareVault: newVault(entropy),
+    }),
     sampleKey: simKey,
     twinOf: simTwin,
     passkeyName,
@@ -192,7 +202,12 @@ const codecCryptography = (
     ...onDisksAndWires(crypto, composition),
     providers: simProviders,
     ceremony: simCeremony,
-    newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
+    keyCrypto: simKeyCrypto,
+    newKeys: () => ({
+      identity: newSigner(),
+      integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) },
+      shareVault: newVault(entropy),
+    }),
     sampleKey: simKey,
     twinOf: simTwin,
     passkeyName,
@@ -308,7 +323,12 @@ export const realCryptography = (
     ...onDisksAndWires(crypto, composition),
     providers: installedProviders,
     ceremony: realCeremony,
-    newKeys: () => ({ identity: newSigner(), integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) } }),
+    keyCrypto: nobleKeyCrypto,
+    newKeys: () => ({
+      identity: newSigner(),
+      integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) },
+      shareVault: newVault(entropy),
+    }),
     sampleKey: realKey,
     twinOf: realTwin,
     passkeyName,

@@ -57,15 +57,16 @@ export const startOf = (scope: Scope, tamper: Tamper): Start => {
   const time = world.now / 1_000;
   const identities = new Map<PeerId, Identity>();
   const members = world.peers.map((peer) => {
-    const { state, signer } = peer;
+    const { state, signer, keys } = peer;
     if (state?.cluster.membership === undefined || signer === undefined || state.rejoining.unproven.size > 0)
       throw new RangeError(`peer ${peer.slot} did not come to rest`);
     const settings: Settings = peer.settings;
-    identities.set(peer.peerId, { settings, signer });
+    const inUse = { signer, shareVault: keys.shareVault };
+    identities.set(peer.peerId, { settings, keys: inUse });
     return memberOf({
       peerId: peer.peerId,
       rows: StoredRows.of(peer.store, tableNames),
-      memory: memoryOf({ state: { ...state, timers: new Map() }, signer }, undefined),
+      memory: memoryOf({ state: { ...state, timers: new Map() }, keys: inUse }, undefined),
       flushing: undefined,
       draws: 0,
     });

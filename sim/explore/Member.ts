@@ -2,7 +2,6 @@
 import { absurd } from "effect";
 import { commands } from "../../core/commands/Commands.ts";
 import type { Action, Answer } from "../../core/Action.ts";
-import type { Signer } from "../../core/crypto/Crypto.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Event, Settings } from "../../core/protocol/Event.ts";
 import { InvariantViolation } from "../../core/base/Invariant.ts";
@@ -10,7 +9,7 @@ import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Write } from "../../core/Tables.ts";
 import { emptySlices, type PeerState } from "../../core/protocol/PeerState.ts";
-import { type DriverMemory, type DriverPorts, PeerDriver } from "../../runtime/PeerDriver.ts";
+import { type DriverMemory, type DriverPorts, type KeysInUse, PeerDriver } from "../../runtime/PeerDriver.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
 import { hexOfWord } from "../base/Mixer.ts";
 import { EPOCH_MILLIS } from "../world/SimClock.ts";
@@ -63,7 +62,7 @@ export interface Reaction {
 /** The unchanging part of a member. */
 export interface Identity {
   readonly settings: Settings;
-  readonly signer: Signer;
+  readonly keys: KeysInUse;
 }
 
 /** Rows as they shall reach a disk: a bug planted on purpose. */
@@ -117,7 +116,7 @@ export const memoryOf = (memory: DriverMemory, before: Memory | undefined): Memo
   });
   let print = fingerprint(prints.length);
   for (const each of prints) print = joined(print, each);
-  return { state, signer: memory.signer, prints, print };
+  return { state, keys: memory.keys, prints, print };
 };
 
 /** A member from its parts; without `flushing` none is under way. */
@@ -173,11 +172,11 @@ export class Bench {
 
   /** A process starts on a member's rows and is unsealed. */
   start(member: Member, time: number): Reaction {
-    const { signer } = this.#identity(member.peerId);
+    const { keys } = this.#identity(member.peerId);
     return this.#remembered(member, "start", time, () =>
       this.#run(member, time, (driver) => {
         driver.dispatch({ _tag: "Verifying" });
-        driver.unseal(signer);
+        driver.unseal(keys);
       }),
     );
   }
@@ -235,6 +234,7 @@ export class Bench {
       commands,
       providers: this.#cryptography.providers,
       ceremony: this.#cryptography.ceremony,
+      keyCrypto: this.#cryptography.keyCrypto,
       settings: this.#identity(peerId).settings,
       judgesTokens: () => true,
       send: (to, message) => void actions.push({ _tag: "Send", to, message }),
@@ -274,7 +274,7 @@ export class Bench {
         case "Send": {
           const { to, message } = action;
           const { wire } = this.#cryptography;
-          const packet = wire.seal(memory.state, this.#identity(peerId).signer, () => NO_NONCE, to, message);
+          const packet = wire.seal(memory.state, this.#identity(peerId).keys.signer, () => NO_NONCE, to, message);
           const print = joined(fingerprint(peerId * 64 + to), fingerprint(message));
           return packet === undefined ? [] : [this.#effects.one({ from: peerId, to, message, packet, print })];
         }

@@ -233,6 +233,7 @@ export class SimPeer implements Watched {
       commands: this.composition,
       providers: cryptography.providers,
       ceremony: cryptography.ceremony,
+      keyCrypto: cryptography.keyCrypto,
       settings: this.wasFounded ? { ...this.settings, bootstrapSecret: undefined } : this.settings,
       judgesTokens: () => judgesTokens(this),
       send: (to, message) => {
@@ -306,7 +307,7 @@ export class SimPeer implements Watched {
   }
 
   #useSigner(act?: OperatorAct): ReadonlyArray<NumberedAct> {
-    const { identity } = this.keys;
+    const { identity, shareVault } = this.keys;
     this.signer = identity;
     this.taken += 1;
     const acts = act === undefined ? [] : (this.log?.withWaiting(act) ?? []);
@@ -317,7 +318,7 @@ export class SimPeer implements Watched {
         return identity.sign(tag, codec, value);
       },
     };
-    this.#driver?.unseal(signer, acts);
+    this.#driver?.unseal({ signer, shareVault }, acts);
     return acts;
   }
 

@@ -17,6 +17,7 @@ export const ofParty = (party: Party, sessionMillis: number): Pick<Settings, "co
 /** What the peer in this slot (from 1) is told of itself and of the others. */
 export const simSettings = (slot: number, { peers, capacities, sessionMillis, answerMillis }: Plan): Settings => ({
   ...ofParty(FIRST_PARTY, sessionMillis),
+  arbitrary: true,
   audience: AUDIENCE,
   issuer: undefined,
   peers: Array.from({ length: peers }, (_, index) => index + 1).filter((each) => each !== slot),

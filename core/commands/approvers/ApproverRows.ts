@@ -102,6 +102,11 @@ export const existingApprover = (view: RowView, ref: string, isOwn: boolean): Ex
   const approver = rows.get("approvers", ref);
   const observations = approver && rows.get("observations", ref);
   if (approver === undefined) return undefined;
-  const answer: ApproverAnswer = { _tag: "Registered", created: isOwn && approver.revision === 1, approver, observations };
+  const answer: ApproverAnswer = {
+    _tag: "Registered",
+    created: isOwn && approver.revision === 1,
+    approver,
+    observations,
+  };
   return { revision: approver.revision, answer };
 };

@@ -15,6 +15,7 @@ export const approvers = {
   contents: approverContents,
   slice: indexing,
   exchanges: [],
+  services: [],
   messages: {},
   timers: { [INDEX_TIMER]: { modes: PRESENT, run: indexMore } },
   goOn: goOnIndexing,

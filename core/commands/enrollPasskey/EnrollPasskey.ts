@@ -97,7 +97,8 @@ const isCompletedBy = (view: RowView, { registrationId, responseDigest }: Respon
 export const enrollPasskey: Command<Finish, FinishTarget> = {
   kind: FINISH,
   // The invitation in it replaces a permission.
-  permission: undefined,
+  since: 1,
+  permissionsOf: () => [],
   needsRows: true,
   retry: { _tag: "FindsItsResult" },
   speaking: [

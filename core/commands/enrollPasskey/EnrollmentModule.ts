@@ -19,7 +19,7 @@ const PRESENT: ReadonlySet<Mode> = new Set(modes.filter(isPresent));
 
 const options: Exchange<Enrollment> = {
   kind: "OPTIONS",
-  permission: REGISTER_PERMISSION,
+  permissionsOf: () => [REGISTER_PERMISSION],
   recognizes: isOptions,
   parse: ({ context }, call) => enrollmentOf(context.settings, call),
   accept: (step, admitted, enrollment) =>
@@ -53,6 +53,7 @@ export const enrollment = {
   contents: undefined,
   slice: enrollments,
   exchanges: [options],
+  services: [],
   messages: {
     "Session.Mirror": {
       codec: sessionMessages["Session.Mirror"],

@@ -94,7 +94,7 @@ const timeFault = (step: Step, { createdAt, expiresAt }: Session, receivedAt: nu
 const requestFault = (step: Step, { session, evidence }: MirrorItem, actor: ActorCheck): Fault => {
   const { crypto, settings } = step.context;
   if (!isOptions(evidence.call)) return "WRONG_REQUEST";
-  const authorized = authorize(step.context, actor, REGISTER_PERMISSION);
+  const authorized = authorize(step.context, actor, [REGISTER_PERMISSION]);
   if (Either.isLeft(authorized)) return authorized.left.code;
   if (!isSameActor(session.registrar, authorized.right)) return "WRONG_ACTOR";
   if (session.entryPeer !== evidence.entryPeer || !isAttested(crypto, step.membership, evidence)) return "NOT_ATTESTED";

@@ -47,7 +47,8 @@ const standing = (all: RowView, registration: Registration): Standing => {
 
 export const registerKey: Command<Registration> = {
   kind: "REGISTER",
-  permission: REGISTER_PERMISSION,
+  since: 1,
+  permissionsOf: () => [REGISTER_PERMISSION],
   needsRows: false,
   retry: { _tag: "FindsItsResult" },
   speaking: [

@@ -74,7 +74,8 @@ const standing = (view: RowView, replacement: Replacement): Standing => {
 
 export const replaceMetadata: Command<Replacement, Replacement> = {
   kind: "METADATA",
-  permission: METADATA_PERMISSION,
+  since: 1,
+  permissionsOf: () => [METADATA_PERMISSION],
   needsRows: false,
   retry: { _tag: "FindsItsBaseGone", hint: READ_FIRST },
   speaking: [

@@ -57,6 +57,8 @@ const contextOf = (view: SealedStore): StepContext => ({
   commands,
   providers: backend.providers,
   ceremony: backend.ceremony,
+  keyCrypto: backend.keyCrypto,
+  shareVault: undefined,
   settings: {
     configDigest: "00".repeat(32) as Digest,
     audience: "",
@@ -67,6 +69,7 @@ const contextOf = (view: SealedStore): StepContext => ({
     answerMillis: 1,
     capacities: CAPACITIES,
     relyingParty: undefined,
+    arbitrary: true,
   },
   judgesTokens: true,
 });

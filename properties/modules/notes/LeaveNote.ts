@@ -9,6 +9,7 @@ import {
   type Leaving,
   isNote,
   leavingOf,
+  NEXT_VERSION,
   NOTE,
   NOTE_PERMISSION,
   type Noted,
@@ -35,7 +36,8 @@ const refIn = (effects: Uint8Array): string => refOf(notes.certified(effects).na
 
 export const leaveNote: Command<Leaving, Leaving> = {
   kind: NOTE,
-  permission: NOTE_PERMISSION,
+  since: NEXT_VERSION,
+  permissionsOf: () => [NOTE_PERMISSION],
   needsRows: false,
   retry: { _tag: "FindsItsResult" },
   speaking: ["INVALID_REQUEST_BODY", "PRECONDITION_FAILED"],

@@ -27,6 +27,7 @@ export const notesModule: Module = {
   tables: noteTables,
   contents: noteContents,
   slice: noteSlice,
+  services: [],
   exchanges: [],
   messages: {
     "Note.Count": {

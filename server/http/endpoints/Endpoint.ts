@@ -54,8 +54,8 @@ export interface Endpoint {
   readonly description?: string;
   readonly kind: Kind;
   readonly token: "required" | "optional" | "none";
-  /** What the token must grant. Without one, any valid token will do. */
-  readonly permission?: string;
+  /** Of which the token must grant one, `{…}` being what stands in the path. Without any, every valid token will do. */
+  readonly permissions?: ReadonlyArray<string>;
   readonly parameters?: ReadonlyArray<Parameter>;
   readonly body?: RequestBody;
   readonly answers: { readonly [status: number]: Answer };
@@ -88,13 +88,13 @@ const ofKind: { readonly [K in Kind]: ReadonlyArray<ErrorCode> } = {
 };
 
 /** Every code that an endpoint answers with, except those that any request can meet before it is one ({@link anywhere}). */
-export const problemsOf = ({ kind, token, permission, body, problems }: Endpoint): ReadonlyArray<ErrorCode> => {
+export const problemsOf = ({ kind, token, permissions, body, problems }: Endpoint): ReadonlyArray<ErrorCode> => {
   const codes: ReadonlyArray<ErrorCode> = [
     ...problems,
     ...(token === "none" ? [] : (["UNAUTHENTICATED"] as const)),
     // For a change, such a fault of this peer is one of a member.
     ...(token !== "required" || kind === "change" ? [] : (["TOKEN_KEYS_UNAVAILABLE", "CLOCK_IN_DOUBT"] as const)),
-    ...(permission === undefined ? [] : (["ACCESS_DENIED"] as const)),
+    ...(permissions === undefined ? [] : (["ACCESS_DENIED"] as const)),
     ...(body === undefined
       ? []
       : (["INVALID_REQUEST_BODY", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "BODY_CAPACITY"] as const)),

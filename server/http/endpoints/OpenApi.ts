@@ -136,16 +136,16 @@ const problemResponses = (endpoint: Endpoint): Json => {
   return { ...Object.fromEntries(responses), default: { $ref: "#/components/responses/elsewhere" } };
 };
 
-const securityOf = ({ token, permission }: Endpoint): ReadonlyArray<Json> =>
+const securityOf = ({ token, permissions }: Endpoint): ReadonlyArray<Json> =>
   token === "none"
     ? []
-    : [...(token === "optional" ? [{}] : []), { token: permission === undefined ? [] : [permission] }];
+    : [...(token === "optional" ? [{}] : []), ...(permissions?.map((each) => ({ token: [each] })) ?? [{ token: [] }])];
 
 const operationOf = (schemas: Schemas, operationId: string, endpoint: Endpoint): Json => {
-  const { tag, summary, description, permission, parameters = [], body, answers } = endpoint;
+  const { tag, summary, description, permissions, parameters = [], body, answers } = endpoint;
   const told = [
     ...(description === undefined ? [] : [description]),
-    ...(permission === undefined ? [] : [`Permission: \`${permission}\`.`]),
+    ...(permissions === undefined ? [] : [`Permission: ${permissions.map((each) => `\`${each}\``).join(" or ")}.`]),
     ...(body === undefined ? [] : [`The body has at most ${body.maxBytes / 1024} KiB.`]),
   ];
   return {

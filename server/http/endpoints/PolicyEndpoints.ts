@@ -86,7 +86,7 @@ export const policyEndpoints = {
       "At this peer, now; nothing is stored. A policy that does not resolve is answered 200 too, without a digest. Approvers that no group names are resolved as well; no key may be there twice.",
     kind: "read",
     token: "required",
-    permission: READ_PERMISSION,
+    permissions: [READ_PERMISSION],
     body: {
       shape: policyShape,
       maxBytes: Limits.policyBytes,

@@ -54,7 +54,7 @@ export const registryEndpoints = {
       "A key has one owner, and a second key under the same id is another version. An identical registration finds the stored version; its metadata is kept.",
     kind: "change",
     token: "required",
-    permission: REGISTER_PERMISSION,
+    permissions: [REGISTER_PERMISSION],
     body: {
       shape: registrationShape,
       maxBytes,
@@ -75,7 +75,7 @@ export const registryEndpoints = {
       "Every version that all filters fit, by full ref. Pages are no snapshot. A page may be shorter than `limit`; the last one alone has no `nextCursor`.",
     kind: "read",
     token: "required",
-    permission: READ_PERMISSION,
+    permissions: [READ_PERMISSION],
     parameters: [
       { ...inQuery, name: "id", description: "The exact id.", schema: approverIdShape.schema, example: "alice" },
       {
@@ -122,7 +122,7 @@ export const registryEndpoints = {
     description: "The same bytes from every peer. Never waits for a change.",
     kind: "read",
     token: "required",
-    permission: READ_PERMISSION,
+    permissions: [READ_PERMISSION],
     parameters: [
       ref,
       {
@@ -146,7 +146,7 @@ export const registryEndpoints = {
     description: "An empty map clears it. Raises the revision; descriptor and ref stay.",
     kind: "change",
     token: "required",
-    permission: METADATA_PERMISSION,
+    permissions: [METADATA_PERMISSION],
     parameters: [
       ref,
       {
@@ -190,7 +190,7 @@ export const registryEndpoints = {
       "Opens a session for one id. A link is `<origin>/enroll#` with the answer's `{invitation, expiresAt, publicKey}` as JSON in unpadded Base64url.",
     kind: "change",
     token: "required",
-    permission: REGISTER_PERMISSION,
+    permissions: [REGISTER_PERMISSION],
     body: { shape: enrollmentShape, maxBytes, example: { id: "alice", metadata: { team: "payments" } } },
     answers: {
       200: {

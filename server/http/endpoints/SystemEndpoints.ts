@@ -43,7 +43,7 @@ export const systemEndpoints = {
     description: "The answer holds secrets and is given once. May be repeated until the first unseal.",
     kind: "operator",
     token: "required",
-    permission: "service.system.init",
+    permissions: ["service.system.init"],
     body: {
       shape: initShape,
       maxBytes: maxRecipientsBodyBytes,
@@ -72,7 +72,7 @@ export const systemEndpoints = {
     description: "Shares that do not fit together are all forgotten.",
     kind: "operator",
     token: "required",
-    permission: "service.system.unseal",
+    permissions: ["service.system.unseal"],
     body: { shape: unsealShape, maxBytes: maxSystemBodyBytes, isSecret: true, example: { share64: exampleShare } },
     answers: {
       200: {
@@ -92,7 +92,7 @@ export const systemEndpoints = {
       "From `PRESENT_SHARES` through `NEW_SHARES` to `DONE`: present shares first, then the new ones, which are answered once.",
     kind: "operator",
     token: "required",
-    permission: "service.system.rekey",
+    permissions: ["service.system.rekey"],
     body: {
       shape: rekeyShape,
       maxBytes: maxRecipientsBodyBytes,
@@ -115,7 +115,7 @@ export const systemEndpoints = {
     summary: "Forget the keys until the next unseal",
     kind: "operator",
     token: "required",
-    permission: "service.system.seal",
+    permissions: ["service.system.seal"],
     body: noBody,
     answers: { 200: { description: "Sealed.", shape: stateShape, example: { state: "SEALED" } } },
     problems: ["NOT_INITIALIZED", "INTEGRITY_FAILURE"],
@@ -128,7 +128,7 @@ export const systemEndpoints = {
     description: "The peer takes the registry, verified, from the other members.",
     kind: "operator",
     token: "required",
-    permission: "service.system.restore",
+    permissions: ["service.system.restore"],
     body: noBody,
     answers: {
       200: { description: "Declared.", shape: restoredShape, example: { state: "SEALED", incarnation: null } },
@@ -144,7 +144,7 @@ export const systemEndpoints = {
       "A tar of `manifest.json`, signed by the peer, and `custody.db`, its database at one moment, with private keys encrypted. One at a time.",
     kind: "operator",
     token: "required",
-    permission: "service.system.backup",
+    permissions: ["service.system.backup"],
     body: noBody,
     answers: { 200: { description: "The tar.", type: TAR, headers: ["Content-Disposition"] } },
     problems: ["BACKUP_UNDER_WAY", "NO_SPACE", "SEALED", "VERIFYING", "NOT_INITIALIZED", "INTEGRITY_FAILURE"],
@@ -156,7 +156,7 @@ export const systemEndpoints = {
     summary: "Seal rows with a new integrity key from now on",
     kind: "operator",
     token: "required",
-    permission: "service.system.integrity",
+    permissions: ["service.system.integrity"],
     body: noBody,
     answers: { 200: { description: "Rotated.", shape: rotatedShape, example: { integrityKeyVersion: 2 } } },
     problems: ["SEALED", "VERIFYING", "RECOVERING", "NOT_INITIALIZED", "INTEGRITY_FAILURE"],
@@ -211,7 +211,7 @@ export const systemEndpoints = {
     description: "Oldest first; at most `limit` events, or about 1 MiB of them. Never waits for a new one.",
     kind: "read",
     token: "required",
-    permission: "service.audit.read",
+    permissions: ["service.audit.read"],
     parameters: [
       {
         in: "query",

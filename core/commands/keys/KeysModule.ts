@@ -1,0 +1,16 @@
+/** What all that is done with keys shares: their tables. */
+import type { Module } from "../../protocol/Module.ts";
+import { keyTables } from "./Tables.ts";
+
+export const keys = {
+  name: "keys",
+  supplies: undefined,
+  tables: keyTables,
+  contents: undefined,
+  slice: undefined,
+  exchanges: [],
+  services: [],
+  messages: {},
+  timers: {},
+  goOn: () => undefined,
+} satisfies Module;
