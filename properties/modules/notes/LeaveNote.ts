@@ -9,7 +9,6 @@ import {
   type Leaving,
   isNote,
   leavingOf,
-  NEXT_VERSION,
   NOTE,
   NOTE_PERMISSION,
   type Noted,
@@ -36,7 +35,7 @@ const refIn = (effects: Uint8Array): string => refOf(notes.certified(effects).na
 
 export const leaveNote: Command<Leaving, Leaving> = {
   kind: NOTE,
-  since: NEXT_VERSION,
+  since: 1,
   permissionsOf: () => [NOTE_PERMISSION],
   needsRows: false,
   retry: { _tag: "FindsItsResult" },
