@@ -6,8 +6,9 @@ import { enrollPasskey } from "./enrollPasskey/EnrollPasskey.ts";
 import { keys } from "./keys/KeysModule.ts";
 import { registerKey } from "./registerKey/RegisterKey.ts";
 import { replaceMetadata } from "./replaceMetadata/ReplaceMetadata.ts";
+import { signatures } from "./signWithKey/SigningModule.ts";
 
-const modules = [approvers, enrollment, keys] as const;
+const modules = [approvers, enrollment, keys, signatures] as const;
 
 export const commands: Composition = composed([registerKey, replaceMetadata, enrollPasskey], modules);
 
