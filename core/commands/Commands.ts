@@ -5,10 +5,11 @@ import { enrollment } from "./enrollPasskey/EnrollmentModule.ts";
 import { enrollPasskey } from "./enrollPasskey/EnrollPasskey.ts";
 import { keys } from "./keys/KeysModule.ts";
 import { registerKey } from "./registerKey/RegisterKey.ts";
+import { repairing } from "./repairShare/RepairModule.ts";
 import { replaceMetadata } from "./replaceMetadata/ReplaceMetadata.ts";
 import { signatures } from "./signWithKey/SigningModule.ts";
 
-const modules = [approvers, enrollment, keys, signatures] as const;
+const modules = [approvers, enrollment, keys, repairing, signatures] as const;
 
 export const commands: Composition = composed([registerKey, replaceMetadata, enrollPasskey], modules);
 
