@@ -94,6 +94,16 @@ export const silentIn = (
   }));
 };
 
+/** A member's session has done its part once a proposal rests on what it made, or that is gone. */
+export const closeSessions = (step: Step): void => {
+  const { sessions, pending } = step.slice(makings);
+  if (sessions.size === 0 || step.isWriter) return;
+  const needed = new Set<Digest>();
+  for (const mark of pending.values()) if (!mark.isHeld) needed.add(mark.sessionId);
+  for (const { sessionId, made } of sessions.values())
+    if (made !== undefined && !needed.has(sessionId)) step.editIn(makings, "sessions").delete(sessionId);
+};
+
 /** What this peer drew does not outlive the keys that it is here for, nor its trust in its rows. */
 export const forgetSessions = (step: Step): void => {
   if (step.slice(makings).sessions.size > 0) step.editIn(makings, "sessions").clear();
