@@ -255,9 +255,12 @@ export const onDeliverTimer = (step: Step): void => {
 const isUnderWay = ({ state }: Step): boolean =>
   state.undecided.preparations.size > 0 || state.undecided.outbox.size > state.undecided.prunable;
 
-/** An idle peer clears its outbox by itself, and an idle writer tells the others that they may too. */
+/**
+ * An idle peer clears its outbox by itself, and an idle writer tells the others that they may too, whether or not its own
+ * rows have gone with another transaction meanwhile.
+ */
 export const onPruneTimer = (step: Step): void => {
-  if (step.state.undecided.prunable === 0 || isUnderWay(step)) return;
+  if (isUnderWay(step)) return;
   prune(step);
   if (step.isWriter) step.sendAll({ _tag: "Commit", certificates: [], acks: [], stableSeq: stableSeq(step) });
 };

@@ -1,7 +1,7 @@
 /** Peers in one process with real crypto, real envelopes and sealed rows, for tests that look at the protocol from outside. */
 import { Secret } from "../../core/threshold/Secret.ts";
 import { shareVault } from "../../runtime/threshold/ShareVault.ts";
-import { simKeyCrypto } from "../../sim/crypto/SimKeyCrypto.ts";
+import { nobleKeyCrypto } from "../../runtime/threshold/NobleKeyCrypto.ts";
 import { commands } from "../../core/commands/Commands.ts";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
@@ -243,7 +243,7 @@ export class Cluster {
       commands: composition,
       providers: installedProviders,
       ceremony: this.#ceremony,
-      keyCrypto: simKeyCrypto,
+      keyCrypto: nobleKeyCrypto,
       settings: { ...base, ...this.#override(peerId) },
       judgesTokens: () => this.judgesTokens(peerId),
       send: (to, message) => {
@@ -302,7 +302,17 @@ export class Cluster {
   }
 
   register(through: PeerId, requestId: string, id: string, seed: number, metadata: object = { team: "a" }): void {
-    const publicKey64 = Encoding.encodeBase64(ed25519.getPublicKey(new Uint8Array(32).fill(seed)));
+    this.registerKey(through, requestId, id, ed25519.getPublicKey(new Uint8Array(32).fill(seed)), metadata);
+  }
+
+  registerKey(
+    through: PeerId,
+    requestId: string,
+    id: string,
+    publicKey: Uint8Array,
+    metadata: object = { team: "a" },
+  ): void {
+    const publicKey64 = Encoding.encodeBase64(publicKey);
     const body = { id, credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64 }, metadata };
     const rawBody = utf8ToBytes(JSON.stringify(body));
     this.ask(through, requestId, { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody });
