@@ -316,7 +316,7 @@ export const keyEndpoints = {
       "Sent to the peer whose `health` is `SHARE_MISSING`, with as many helpers as sign. It changes nothing at the others; refresh the key afterwards.",
     permissions: [REPAIR_PERMISSION],
     parameters: [keyId],
-    body: { shape: repairShape, maxBytes: REPAIR_BODY_BYTES, example: { helpers: [1, 3] } },
+    body: { shape: repairShape, maxBytes: REPAIR_BODY_BYTES, example: { helpers: [2, 3] } },
     answers: {
       200: { description: "What was repaired.", shape: repairedShape, example: { generations: [1] } },
     },
