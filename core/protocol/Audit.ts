@@ -68,6 +68,12 @@ export const writeAudit = (step: Step, id: Digest, proposal: Proposal): void => 
   });
 };
 
+/** What this peer has done with a key beside what all agree on, in the transaction that does it. */
+export const auditOfKey = (
+  step: Step,
+  did: Pick<Event, "event" | "outcome" | "id" | "actor" | "keyId" | "generation" | "entryPeer" | "request" | "detail">,
+): void => append(step, { ...did, timestamp: step.now });
+
 /** The founding: who belongs to the cluster from now on. No caller requested it. */
 export const auditFounding = (step: Step, { digest, peerIds, topology }: Membership): void =>
   append(step, {

@@ -22,10 +22,12 @@ const placed: { readonly [T in TableName]: Place } = {
   strays: "records",
   // Whatever others show of this peer is looked for among them, and a backup is judged by their chain.
   batches: "records",
-  // For ever: which keys there are, and which message a peer has consented to sign for an operation.
+  // For ever: which keys there are.
   custodyKeys: "records",
   generations: "records",
+  // Until an hour past their deadlines, of which one row keeps the latest; many, where much is signed.
   consents: "records",
+  consentFloor: "working",
   // As long as a row that its transaction wrote.
   seals: "records",
   // For ever: of passkeys, which approver has one, what was observed, and that no session makes two.
@@ -60,3 +62,15 @@ const placeByTable = new Map<string, Place>(Object.entries(placed));
 
 /** Where rows of a table are; those of a module that is not of this program are with what changes. */
 export const placeOf = (table: TableName): Place => placeByTable.get(table) ?? "working";
+
+/** Rows that must be gone from the file and its log once they are removed or replaced: shares of keys. */
+const erased: ReadonlySet<TableName> = new Set<TableName>(["shares", "pending"]);
+
+export const isErased = (table: TableName): boolean => erased.has(table);
+
+/**
+ * What stands before such a row in its cell: more than a page keeps of a cell (docs/decisions/0044-erasure.md). The rest
+ * lies in pages of its own, which SQLite never copies and overwrites with zeros when the row goes; of rows inside a
+ * page it leaves copies behind wherever it moves one.
+ */
+export const LEAD_BYTES = 4096;

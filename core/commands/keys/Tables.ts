@@ -21,6 +21,8 @@ export const keyTables = {
   /** By {@link generationKey}: what was made by all members and is not certified yet, with this peer's share of it. */
   pending: sinceKeys(
     record({
+      keyId: text(Limits.keyIdCharacters),
+      generation: uint,
       sessionId: digest,
       /** The request that it was made for. */
       requestDigest: digest,
@@ -49,6 +51,8 @@ export const keyTables = {
       commandDigest: nullable(digest),
     }),
   ),
+  /** One row: the latest deadline of all consents that were removed; nothing up to it is consented to any more. */
+  consentFloor: sinceKeys(record({ expiresAt: uint })),
 };
 export type KeyRows = RowsOf<typeof keyTables>;
 
