@@ -12,13 +12,15 @@ import { writerPatience } from "../../protocol/Patience.ts";
 import { askAnewUnlessJustFound, currentVerdict } from "../../protocol/Readiness.ts";
 import type { Queued } from "../../protocol/Requests.ts";
 import type { Step } from "../../protocol/Step.ts";
+import type { PeerId } from "../../protocol/Topology.ts";
+import { versionFor } from "../../protocol/Versions.ts";
 import { unavailable } from "../../protocol/Unavailable.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
-import { speaksOfKeys } from "../keys/SpeaksOfKeys.ts";
+import { KEYS_SINCE } from "../keys/Tables.ts";
 import { endEverywhere, makingsInQueue, turnAway, waitingFor } from "./KeygenEnd.ts";
-import { beginSession, say, sayPackage } from "./KeygenRounds.ts";
+import { AGAIN_MILLIS, beginSession, say, sayPackage } from "./KeygenRounds.ts";
 import { MOST_SESSIONS, startOf } from "./KeygenMember.ts";
-import { advanceSession, takeEarly } from "./KeygenTurn.ts";
+import { advanceSession, PROCEED_TIMER, takeEarly } from "./KeygenTurn.ts";
 import type { Making } from "./Making.ts";
 import { makings } from "./MakingState.ts";
 import { standing } from "./MakingStanding.ts";
@@ -47,9 +49,13 @@ const letGo = (step: Step): void => {
       endEverywhere(step, mark.sessionId, UNWANTED);
 };
 
+/** The members that run a version without keys. */
+const withoutKeys = ({ context, state, others }: Step): ReadonlyArray<PeerId> =>
+  others.filter((peerId) => versionFor(context.commands.versions, state.cluster.spoken.get(peerId)) < KEYS_SINCE);
+
 /** Why nothing is begun for a request, though it is possible; undefined where nothing speaks against it. */
 const refusal = (step: Step, { forward, isFirst, intent }: Wanted): Rejection | undefined => {
-  const older = step.others.filter((peerId) => !speaksOfKeys(step, peerId));
+  const older = withoutKeys(step);
   if (older.length > 0)
     return unavailable(
       older.map((peerId) => ({ peerId, reason: "it runs a version without keys" })),
@@ -67,6 +73,9 @@ const refusal = (step: Step, { forward, isFirst, intent }: Wanted): Rejection | 
 export const openSessions = (step: Step): void => {
   const { sessions, pending } = step.slice(makings);
   if (sessions.size > 0 || pending.size > 0) letGo(step);
+  // What waits for its proposal is looked at again, however quiet it is.
+  for (const mark of step.slice(makings).pending.values())
+    if (!isRestedOn(step, mark)) step.arm(PROCEED_TIMER, AGAIN_MILLIS);
   const wanted = makingsInQueue(step).filter((queued) => isWaiting(step, queued));
   if (wanted.length === 0) return;
   const verdict = currentVerdict(step);
