@@ -255,12 +255,9 @@ export const onDeliverTimer = (step: Step): void => {
 const isUnderWay = ({ state }: Step): boolean =>
   state.undecided.preparations.size > 0 || state.undecided.outbox.size > state.undecided.prunable;
 
-/**
- * An idle peer clears its outbox by itself, and an idle writer tells the others that they may too, whether or not its own
- * rows have gone with another transaction meanwhile.
- */
+/** An idle peer clears its outbox by itself, and an idle writer tells the others that they may too. */
 export const onPruneTimer = (step: Step): void => {
-  if (isUnderWay(step)) return;
+  if (step.state.undecided.prunable === 0 || isUnderWay(step)) return;
   prune(step);
   if (step.isWriter) step.sendAll({ _tag: "Commit", certificates: [], acks: [], stableSeq: stableSeq(step) });
 };
