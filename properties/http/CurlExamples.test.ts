@@ -91,7 +91,11 @@ const curl = async (name: EndpointName) => {
 describe("the curl example", () => {
   it.each(inOrder)("of %s is answered as it is described", async (name) => {
     const answered = await curl(name);
-    expect([answered.status, undescribed(answered)]).toEqual([expected[name], []]);
+    expect([answered.status, undescribed(answered), answered.status >= 500 ? answered.text : ""]).toEqual([
+      expected[name],
+      [],
+      "",
+    ]);
     if (name === "registerApprover")
       expect(JSON.parse(answered.text).ref).toBe(endpoints.registerApprover.answers[201].example.ref);
   });
