@@ -37,6 +37,8 @@ const envelopeOf = (
   if (peer === undefined) return undefined;
   const { versions } = speech;
   const version = versionFor(versions, spoken.get(to));
+  // A receiver that may not be able to read it is not told, as if the message were lost.
+  if (!speech.hasMessage(version, message._tag)) return undefined;
   const bytes = encodedOnce(message, messagesIn(speech, version));
   return { from: peer.peerId, to, versions, version, topologyDigest: membership?.digest, nonce, message: bytes };
 };

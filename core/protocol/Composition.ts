@@ -23,6 +23,8 @@ export interface Composition extends Commands {
   readonly tables: Schema;
   /** The messages of a version spoken here, as values of the newest one. */
   messagesIn(version: number): Codec<Message>;
+  /** Whether a version has messages like this one; in any other they cannot be written. */
+  hasMessage(version: number, tag: string): boolean;
   /** The bearer tokens in a message, in the order in which its handler expects the results of checking them. */
   tokensIn(message: Message): ReadonlyArray<string>;
 }
@@ -97,7 +99,9 @@ export const composed = (
     modules.flatMap(({ messages }) => Object.entries(messages)),
   );
   const codecs = [...parts].map(([tag, { codec }]) => [tag, codec] as const);
-  const messages = messagesOf([...Object.entries(protocolMessages), ...codecs], versions);
+  const tagged = [...Object.entries(protocolMessages), ...codecs];
+  const messages = messagesOf(tagged, versions);
+  const firsts = new Map(tagged.map(([tag, what]) => [tag, formsIn(what).first]));
   named(
     "slice",
     modules.flatMap(({ slice }) => (slice === undefined ? [] : [[slice.name, slice] as const])),
@@ -122,6 +126,7 @@ export const composed = (
       if (codec === undefined) throw new RangeError(`version ${version} is not spoken`);
       return codec as Codec<Message>;
     },
+    hasMessage: (version, tag) => (firsts.get(tag) ?? Number.POSITIVE_INFINITY) <= version,
     tokensIn: (message) =>
       isOfModule(message) ? (parts.get(message._tag)?.tokensIn(message) ?? []) : tokensOf(message),
   };

@@ -31,7 +31,8 @@ const misreading = (): Speech => {
   const codecs = new Map<number, Codec<Message>>();
   for (let version = versions.lowest; version <= versions.highest; version++)
     codecs.set(version, misread(commands.messagesIn(version)));
-  return { versions, messagesIn: (version) => codecs.get(version) ?? commands.messagesIn(version) };
+  const { hasMessage } = commands;
+  return { versions, hasMessage, messagesIn: (version) => codecs.get(version) ?? commands.messagesIn(version) };
 };
 
 export const wireBugs: ReadonlyArray<PlantedBug> = [
