@@ -18,7 +18,6 @@ import type { NonceCommitments, Scalar, SignatureShare } from "../../threshold/T
 import type { KeyAnswer } from "../keys/Answers.ts";
 import { groupKeyOf, holderOf, isSolo, shareIndexOf } from "../keys/HeldShare.ts";
 import { keyIdIn } from "../keys/KeyId.ts";
-import { speaksOfKeys } from "../keys/SpeaksOfKeys.ts";
 import { type Occasion, envelopeOf, operationDigest } from "./Envelope.ts";
 import { elementsOf, openSession, signPackage } from "./Signer.ts";
 import { inOrder, noteFailed, noteServed } from "./SignerChoice.ts";
@@ -171,7 +170,7 @@ const askMore = (step: Step, coordinated: Coordinated, wanted: number): Coordina
   const { attempt, imposters } = coordinated;
   const open = attempt.asked.size - attempt.refusals.size;
   const next = inOrder(step)
-    .filter((peerId) => !attempt.asked.has(peerId) && !imposters.includes(peerId) && speaksOfKeys(step, peerId))
+    .filter((peerId) => !attempt.asked.has(peerId) && !imposters.includes(peerId))
     .slice(0, Math.max(0, wanted - open));
   if (next.length === 0) return coordinated;
   // Nothing was written for it: it waits for no flush.
