@@ -55,7 +55,7 @@ describe("a member restored from before a key was made", () => {
     cluster.pass(1_000);
     expect(cluster.answers.get("refresh")).toMatchObject({
       _tag: "Rejected",
-      rejection: { members: [{ peerId: 2, reason: "SHARE_MISSING" }] },
+      rejection: { code: "SHARE_MISSING", members: [{ peerId: 2 }] },
     });
     renew(cluster, 3, "rotate", "rotate", 1);
     cluster.pass(2_000);

@@ -8,20 +8,33 @@ import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
 import { type Rejection, rejection } from "../../base/Rejection.ts";
 import type { Answer } from "../../protocol/Answer.ts";
+import { actorName, makingRoom, type Share } from "../../protocol/Admission.ts";
 import { requestLineOf } from "../../protocol/Forward.ts";
 import type { Served } from "../../protocol/Module.ts";
 import { notReadyReason } from "../../protocol/Readiness.ts";
 import type { Step } from "../../protocol/Step.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import { crowded } from "../../protocol/Unavailable.ts";
-import type { NonceCommitments, Scalar, SignatureShare } from "../../threshold/ThresholdScheme.ts";
+import type { Scalar, SignatureShare } from "../../threshold/ThresholdScheme.ts";
 import type { KeyAnswer } from "../keys/Answers.ts";
 import { groupKeyOf, holderOf, isSolo, shareIndexOf } from "../keys/HeldShare.ts";
 import { keyIdIn } from "../keys/KeyId.ts";
+import {
+  askAgain,
+  askMore,
+  commitmentsOf,
+  keep,
+  packageOf,
+  requestOf,
+  silentIn,
+  tell,
+  withAttempt,
+  withImposters,
+} from "./Attempts.ts";
 import { type Occasion, envelopeOf, operationDigest } from "./Envelope.ts";
-import { elementsOf, openSession, signPackage } from "./Signer.ts";
-import { inOrder, noteFailed, noteServed } from "./SignerChoice.ts";
-import type { SaidPackage, SignMessage, SignMessageOf } from "./SignMessages.ts";
+import { commitTo, elementsOf, signPackage } from "./Signer.ts";
+import { noteFailed, noteServed } from "./SignerChoice.ts";
+import type { SaidPackage, SignMessageOf } from "./SignMessages.ts";
 import { IMPOSTER, isLasting, lastingRefusal, notHere, SILENT, tooFew } from "./SigningRefusals.ts";
 import { readSigning } from "./SigningRequest.ts";
 import { signable, type Signable } from "./Signable.ts";
@@ -55,7 +68,7 @@ const reject = (step: Step, requestId: string, rejected: Rejection): void =>
 /** A caller asks for a signature. */
 export const acceptSigning = (step: Step, { requestId, call, token, claims }: Served): void => {
   if (step.mode !== "active" && step.mode !== "joining") return reject(step, requestId, recovering);
-  if (!hasRoom(step, call.rawBody.length)) return reject(step, requestId, busy);
+  if (!makeRoom(step, { actor: actorName(claims), bytes: call.rawBody.length })) return reject(step, requestId, busy);
   const read = readSigning(keyIdIn(call.path, "sign") ?? "", call.rawBody);
   if (Either.isLeft(read)) return reject(step, requestId, read.left);
   const request = read.right;
@@ -81,12 +94,26 @@ export const acceptSigning = (step: Step, { requestId, call, token, claims }: Se
   begin(step, wanted, judged.right, 1);
 };
 
-const hasRoom = (step: Step, bytes: number): boolean => {
-  const { requests } = step.slice(signings);
-  let held = bytes;
-  for (const { evidence } of requests.values()) held += evidence.rawBody.length;
-  return requests.size < Limits.signingRequests && held <= Limits.signingRequestBytes;
+const shareOf = ({ claims, evidence }: Pick<Coordinated, "claims" | "evidence">): Share => ({
+  actor: actorName(claims),
+  bytes: evidence.rawBody.length,
+});
+
+/** Makes room by turning away the newest of the actor that holds most; false where that is the new one's actor. */
+const makeRoom = (step: Step, arrival: Share): boolean => {
+  const all = [...step.slice(signings).requests.values()];
+  const [waiting, signing] = [all.filter(isOpen), all.filter((each) => !isOpen(each))];
+  const room = { requests: Limits.signingRequests, bytes: Limits.signingRequestBytes };
+  const going = makingRoom(waiting.map(shareOf), arrival, signing.map(shareOf), room);
+  for (const index of going ?? []) {
+    const gone = waiting[index];
+    if (gone !== undefined) end(step, gone, { _tag: "Rejected", rejection: busy });
+  }
+  return going !== undefined;
 };
+
+/** Whether nobody has been told to sign for it yet. */
+const isOpen = ({ attempt }: Coordinated): boolean => attempt.packagedAt === undefined;
 
 /** A fresh name of 64 hexadecimal characters, which says nothing about the randomness of this step. */
 const nameOf = ({ context: { crypto, entropy } }: Step, what: string): Digest =>
@@ -102,14 +129,6 @@ export const operationOf = (
   const envelope = envelopeOf({ clusterId, owner: claims, generation, request, occasion });
   return operationDigest(step.context.crypto, envelope);
 };
-
-const keep = (step: Step, coordinated: Coordinated): Coordinated => {
-  step.editIn(signings, "requests").set(coordinated.requestId, coordinated);
-  return coordinated;
-};
-
-const withAttempt = (step: Step, coordinated: Coordinated, change: Partial<Attempt>): Coordinated =>
-  keep(step, { ...coordinated, attempt: { ...coordinated.attempt, ...change } });
 
 /** Begins an attempt: this peer commits at once where it can, and as many others are asked as it takes. */
 const begin = (
@@ -138,52 +157,16 @@ const begin = (
   askMore(step, coordinated, judged.generation.group.threshold);
 };
 
-const openOf = ({
-  attempt,
-  evidence,
-  signable: { generation },
-  occasion,
-}: Coordinated): SignMessageOf<"Sign.Open"> => ({
-  _tag: "Sign.Open",
-  sessionId: attempt.sessionId,
-  evidence,
-  generation: generation.generation,
-  nonce: occasion.nonce,
-  timestamp: occasion.timestamp,
-  expiresAt: occasion.expiresAt,
-});
-
-/** This peer as the first signer of its own attempt. */
+/** This peer as the first signer of its own attempt: what it has judged for its caller it does not judge again. */
 const openHere = (step: Step, coordinated: Coordinated): Coordinated => {
-  const { request, claims, attempt, imposters } = coordinated;
+  const { attempt, imposters } = coordinated;
   const opened = imposters.includes(step.self)
     ? Either.left(IMPOSTER)
-    : openSession(step, step.self, openOf(coordinated), request, claims);
+    : commitTo(step, step.self, attempt.sessionId, coordinated);
   const asked = new Set(attempt.asked).add(step.self);
   return Either.isRight(opened)
     ? withAttempt(step, coordinated, { asked, commitments: withEntry(attempt.commitments, step.self, opened.right) })
     : withAttempt(step, coordinated, { asked, refusals: withEntry(attempt.refusals, step.self, opened.left) });
-};
-
-/** Asks others until this many could commit, as far as there are any. */
-const askMore = (step: Step, coordinated: Coordinated, wanted: number): Coordinated => {
-  const { attempt, imposters } = coordinated;
-  const open = attempt.asked.size - attempt.refusals.size;
-  const next = inOrder(step)
-    .filter((peerId) => !attempt.asked.has(peerId) && !imposters.includes(peerId))
-    .slice(0, Math.max(0, wanted - open));
-  if (next.length === 0) return coordinated;
-  // Nothing was written for it: it waits for no flush.
-  const message: SignMessage = openOf(coordinated);
-  step.sendFlushed(message, next);
-  return withAttempt(step, coordinated, { asked: new Set([...attempt.asked, ...next]) });
-};
-
-/** The request whose present attempt has this session, while it is open for answers of this member. */
-const requestOf = (step: Step, from: PeerId, sessionId: Digest): Coordinated | undefined => {
-  const { bySession, requests } = step.slice(signings);
-  const coordinated = requests.get(bySession.get(sessionId) ?? "");
-  return coordinated?.attempt.asked.has(from) === true ? coordinated : undefined;
 };
 
 /** A member would sign; the first ones, as many as it takes, will. */
@@ -227,17 +210,8 @@ const failPackage = (step: Step, coordinated: Coordinated): void => {
   fail(step, wrong.length < said.length ? withImposters(step, coordinated, wrong) : coordinated);
 };
 
-const withImposters = (step: Step, coordinated: Coordinated, indexes: ReadonlyArray<number>): Coordinated => {
-  const wrong = indexes.flatMap((index) => holderOf(step.membership, index) ?? []);
-  for (const peerId of wrong) noteFailed(step, peerId);
-  return keep(step, { ...coordinated, imposters: [...new Set([...coordinated.imposters, ...wrong])] });
-};
-
-const commitmentsOf = ({ chosen, commitments }: Attempt): ReadonlyArray<NonceCommitments> =>
-  chosen.flatMap((peerId) => commitments.get(peerId) ?? []);
-
-const isReady = ({ attempt, signable: { generation } }: Coordinated): boolean =>
-  attempt.packagedAt === undefined && attempt.commitments.size >= generation.group.threshold;
+const isReady = (coordinated: Coordinated): boolean =>
+  isOpen(coordinated) && coordinated.attempt.commitments.size >= coordinated.signable.generation.group.threshold;
 
 /**
  * Tells signers of each other, for all requests that are ready. While an earlier package is young and unanswered they
@@ -263,21 +237,6 @@ export const sendPackages = (step: Step): void => {
       if (peerId !== step.self) items.set(peerId, [...(items.get(peerId) ?? []), packageOf(coordinated)]);
   for (const [peerId, of] of items) tell(step, peerId, of);
   for (const coordinated of chosen) if (coordinated.attempt.chosen.includes(step.self)) signHere(step, coordinated);
-};
-
-const packageOf = ({ attempt, signable: { messageDigest } }: Coordinated): SaidPackage => ({
-  sessionId: attempt.sessionId,
-  commitments: commitmentsOf(attempt),
-  messageDigest,
-});
-
-/** Before this peer's own consent is flushed: nothing of it is in there. */
-const tell = (step: Step, peerId: PeerId, items: ReadonlyArray<SaidPackage>): void => {
-  const most = step.capacities.proposalsPerMessage;
-  for (let from = 0; from < items.length; from += most) {
-    const message: SignMessage = { _tag: "Sign.Package", items: items.slice(from, from + most) };
-    step.sendFlushed(message, [peerId]);
-  }
 };
 
 /** This peer's own share; whoever sees it next does so in a later step, after the flush of its consent. */
@@ -386,23 +345,6 @@ const goOnWith = (step: Step, begun: Coordinated): void => {
     coordinated = askMore(step, coordinated, total);
   }
   if (step.elapsed - attempt.askedAt >= AGAIN_MILLIS) askAgain(step, coordinated, silent);
-};
-
-/** Who has not answered what it was asked last. */
-const silentIn = (step: Step, { attempt }: Coordinated): ReadonlyArray<PeerId> => {
-  const [of, heard] =
-    attempt.packagedAt === undefined ? [attempt.asked, attempt.commitments] : [attempt.chosen, attempt.shares];
-  return [...of].filter((peerId) => peerId !== step.self && !heard.has(peerId) && !attempt.refusals.has(peerId));
-};
-
-/** A message may have been lost. */
-const askAgain = (step: Step, coordinated: Coordinated, silent: ReadonlyArray<PeerId>): void => {
-  for (const peerId of silent) noteFailed(step, peerId);
-  if (coordinated.attempt.packagedAt === undefined) {
-    const open: SignMessage = openOf(coordinated);
-    step.sendFlushed(open, silent);
-  } else for (const peerId of silent) tell(step, peerId, [packageOf(coordinated)]);
-  withAttempt(step, coordinated, { askedAt: step.elapsed });
 };
 
 /** Where this peer can take part no more, its callers are told and its nonces are gone. Called at the end of every event. */

@@ -22,7 +22,7 @@ import { signings } from "./SigningState.ts";
 
 /**
  * A joining peer signs like an active one: it may have to for weeks, while another member is away, and that its memory
- * may lack something costs nobody anything (docs/decisions/0042-consents.md).
+ * may lack something costs nobody anything (docs/decisions/0046-joining-members-sign.md).
  */
 const SIGNING: ReadonlySet<Mode> = new Set(["active", "joining"]);
 
