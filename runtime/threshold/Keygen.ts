@@ -31,7 +31,7 @@ interface Begun {
   readonly secret: DKG_Secret;
 }
 
-/** A seed that everybody knows: packages made from it stand in for members that are not looked at. */
+/** A seed that everybody knows: what is made of it stands in for this member, and hides nothing. */
 const KNOWN = new Secret(new Uint8Array(32));
 
 const begin = <P extends Point<P>>(group: Group<P>, seed: Secret, me: ShareIndex, parties: Parties): Begun => {
@@ -48,20 +48,23 @@ const roundOne = <P extends Point<P>>(group: Group<P>, { index, commitments, pro
   return { identifier: nameOf(group, index), commitment: commitments.map(bytesOf), proofOfKnowledge: bytes };
 };
 
-/** Whose packages the library refuses, each looked at beside packages that it takes. */
+/**
+ * Whose packages the library refuses. Each is looked at in a session of two, of which it takes two commitments: the
+ * proof is about the first alone, and to look at all of them beside each other would take minutes of a large cluster.
+ */
 const refused = <P extends Point<P>>(
   group: Group<P>,
-  seed: Secret,
   me: ShareIndex,
-  parties: Parties,
+  { threshold }: Parties,
   others: ReadonlyArray<KeygenPackage>,
-): ReadonlyArray<ShareIndex> =>
-  failing(others, (looked) => {
-    const beside = parties.indexes
-      .filter((each) => each !== me && each !== looked.index)
-      .map((each) => begin(group, KNOWN, each, parties).public);
-    return group.keygen.DKG.round2(begin(group, seed, me, parties).secret, [roundOne(group, looked), ...beside]);
+): ReadonlyArray<ShareIndex> => {
+  const { secret } = begin(group, KNOWN, me, { threshold: 2, indexes: [me, me + 1] });
+  return failing(others, (looked) => {
+    const said = roundOne(group, looked);
+    if (said.commitment.length !== threshold) return false;
+    return group.keygen.DKG.round2({ ...secret }, [{ ...said, commitment: said.commitment.slice(0, 2) }]);
   });
+};
 
 /** Shares for the others, and the state from which the library goes on. */
 const continued = <P extends Point<P>>(
@@ -82,10 +85,27 @@ const continued = <P extends Point<P>>(
     const first = others.map((each) => roundOne(group, each));
     return { secret, first, shares: group.keygen.DKG.round2(secret, first) };
   } catch {
-    throw new Misfit(
-      refused(group, seed, me, parties, others),
-      "the package does not prove that its constant is known",
-    );
+    throw new Misfit(refused(group, me, parties, others), "the package does not prove that its constant is known");
+  }
+};
+
+/** What the library makes; where it makes nothing, it is looked at whose share is wrong. */
+const madeOf = <P extends Point<P>, A>(
+  group: Group<P>,
+  me: ShareIndex,
+  others: ReadonlyArray<KeygenPackage>,
+  received: SecretsFor,
+  make: () => A,
+): A => {
+  try {
+    return make();
+  } catch {
+    const wrong = failing(others, ({ index, commitments }) => {
+      const points = commitments.map((each) => pointOf(group, each));
+      const scalar = scalarOf(group, received.get(index)?.expose() ?? new Uint8Array());
+      return group.Point.BASE.multiply(scalar).equals(committedAt(group, points, me));
+    });
+    throw new Misfit(wrong, "the share does not lie on its sender's polynomial");
   }
 };
 
@@ -99,17 +119,11 @@ const finished = <P extends Point<P>>(
 ): KeyAndShare => {
   assertOthers(parties, me, [...received.keys()], "share");
   const { secret, first } = continued(group, seed, me, parties, others);
-  const wrong = failing(others, ({ index, commitments }) => {
-    const points = commitments.map((each) => pointOf(group, each));
-    const scalar = scalarOf(group, received.get(index)?.expose() ?? new Uint8Array());
-    return group.Point.BASE.multiply(scalar).equals(committedAt(group, points, me));
-  });
-  if (wrong.length > 0) throw new Misfit(wrong, "the share does not lie on its sender's polynomial");
   const second = others.map(({ index }) => ({
     identifier: nameOf(group, index),
     signingShare: received.get(index)?.expose() ?? new Uint8Array(),
   }));
-  const made = group.keygen.DKG.round3(secret, first, second);
+  const made = madeOf(group, me, others, received, () => group.keygen.DKG.round3(secret, first, second));
   const share = { index: me, secret: new Secret(made.secret.signingShare) };
   made.secret.signingShare.fill(0);
   const verifying = (index: ShareIndex): Element =>

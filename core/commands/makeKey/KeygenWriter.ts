@@ -5,6 +5,7 @@
 import type { Digest } from "../../base/Digest.ts";
 import { endsTooSoon } from "../../auth/Authorization.ts";
 import { type Rejection } from "../../base/Rejection.ts";
+import { actorName, inTurn } from "../../protocol/Admission.ts";
 import { leftOpen } from "../../protocol/Answers.ts";
 import { isOutOfTime, stampedWrong } from "../../protocol/Clocks.ts";
 import { forgotten, isFromBefore } from "../../protocol/DuplicateSuppression.ts";
@@ -76,7 +77,9 @@ export const openSessions = (step: Step): void => {
   // What waits for its proposal is looked at again, however quiet it is.
   for (const mark of step.slice(makings).pending.values())
     if (!isRestedOn(step, mark)) step.arm(PROCEED_TIMER, AGAIN_MILLIS);
-  const wanted = makingsInQueue(step).filter((queued) => isWaiting(step, queued));
+  // In turn, as what could be proposed: those that are being made count for their callers.
+  const inLine = inTurn(makingsInQueue(step), ({ actor }) => actorName(actor));
+  const wanted = inLine.filter((queued) => isWaiting(step, queued));
   if (wanted.length === 0) return;
   const verdict = currentVerdict(step);
   // Whoever waits is told who is not ready when the queue is looked at next.

@@ -76,7 +76,8 @@ const judge = (step: Step, target: PeerId, open: Open, actor: ActorCheck): Eithe
   });
 };
 
-const askedOf = ({ context: { crypto } }: Step, open: Open): Digest =>
+/** All that a target asks; it asks every helper the same. */
+export const askedOf = ({ context: { crypto } }: Step, open: Open): Digest =>
   crypto.digest(OPEN_TAG, repairMessages["Repair.Open"].at(KEYS_SINCE), open);
 
 /** What each helper is told of this peer's share of one generation. */
@@ -145,23 +146,24 @@ const goOn = (step: Step, helping: Helping): void => {
   sendSum(step, helping);
 };
 
-const routeOf = (step: Step, { sessionId, keyId, generations }: Helping, what: Route["what"], to: PeerId): Route => ({
+const routeOf = (step: Step, { target, asked, generations }: Helping, what: Route["what"], to: PeerId): Route => ({
   what,
-  sessionId,
-  keyId,
+  target,
+  asked,
   generations,
   from: step.self,
   to,
 });
 
 const sendParts = (step: Step, helping: Helping, to: PeerId): void => {
-  const { sessionId, boxSeed, parts, keys } = helping;
+  const { target, sessionId, boxSeed, parts, keys } = helping;
   const { boxes } = step.context.keyCrypto;
   const theirs = keys.get(to);
   const index = shareIndexOf(step.membership, to);
   if (theirs === undefined || index === undefined) return;
   const secrets = parts.flatMap((each) => each.get(index) ?? []);
   const sealed = sealedFor(boxes, boxSeed, theirs, routeOf(step, helping, "part", to), secrets);
+  if (sealed === undefined) return refuse(step, target, sessionId, "PART_UNREADABLE");
   const message: RepairMessage = { _tag: "Repair.Part", sessionId, boxKey: boxes.keyOf(boxSeed), boxes: sealed };
   step.sendFlushed(message, [to]);
 };
@@ -218,6 +220,8 @@ const sendSum = (step: Step, helping: Helping): void => {
   );
   const { boxes } = keyCrypto;
   const sealed = sealedFor(boxes, boxSeed, targetKey, routeOf(step, helping, "sum", target), sums);
+  // Its own key is none: it can be told nothing.
+  if (sealed === undefined) return;
   const message: RepairMessage = { _tag: "Repair.Sum", sessionId, boxKey: boxes.keyOf(boxSeed), boxes: sealed };
   step.sendFlushed(message, [target]);
 };

@@ -19,7 +19,7 @@ import { keyIdIn } from "../keys/KeyId.ts";
 import type { Generation } from "../keys/KeyRecord.ts";
 import { keyDestroyed, keyNotFound } from "../keys/KeyRefusals.ts";
 import { generationKey, keyRows, keyTables } from "../keys/Tables.ts";
-import { isIdle, isKept, rootOf } from "./Helper.ts";
+import { askedOf, isIdle, isKept, rootOf } from "./Helper.ts";
 import type { RepairMessageOf, Wanted } from "./RepairMessages.ts";
 import { readHelpers } from "./RepairRequest.ts";
 import { type Repair, repairs } from "./RepairState.ts";
@@ -142,8 +142,10 @@ export const onSum = (
 ): void => {
   const repair = repairOf(step, from, sessionId);
   if (repair === undefined || repair.sums.has(from)) return;
-  const { keyId, open, boxSeed } = repair;
-  const route = { what: "sum", sessionId, keyId, generations: open.generations, from, to: step.self } as const;
+  const { open, boxSeed } = repair;
+  const { self } = step;
+  const asked = askedOf(step, open);
+  const route = { what: "sum", target: self, asked, generations: open.generations, from, to: self } as const;
   // The type is the encoding; under what is none no box opens.
   const opened = openedFrom(step.context.keyCrypto.boxes, boxSeed, boxKey as BoxKey, route, sealed);
   if (opened === undefined)

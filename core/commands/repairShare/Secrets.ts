@@ -8,28 +8,35 @@ import type { Wanted } from "./RepairMessages.ts";
 /** Which secrets: of whom for whom, in which session. */
 export interface Route {
   readonly what: "part" | "sum";
-  readonly sessionId: Digest;
-  readonly keyId: string;
+  /** Whose share is repaired. */
+  readonly target: PeerId;
+  /** The digest of all that it has asked, the helpers among it: what answers different questions never adds up. */
+  readonly asked: Digest;
   readonly generations: ReadonlyArray<Wanted>;
   readonly from: PeerId;
   readonly to: PeerId;
 }
 
-const placeOf = ({ what, sessionId, keyId, from, to }: Route, { generation }: Wanted): string =>
-  `repair ${what} ${sessionId} ${keyId} ${generation} ${from} ${to}`;
+const placeOf = ({ what, target, asked, from, to }: Route, { generation }: Wanted): string =>
+  `repair ${what} ${target} ${asked} ${generation} ${from} ${to}`;
 
-/** One box for each generation, in order. */
+/** One box for each generation, in order; undefined where the receiver's key is none that gives a secret. */
 export const sealedFor = (
   boxes: Boxes,
   seed: Secret,
   theirs: BoxKey,
   route: Route,
   secrets: ReadonlyArray<Secret>,
-): ReadonlyArray<Uint8Array> =>
-  route.generations.flatMap((wanted, at) => {
-    const secret = secrets[at];
-    return secret === undefined ? [] : [boxes.seal(seed, theirs, placeOf(route, wanted), secret)];
-  });
+): ReadonlyArray<Uint8Array> | undefined => {
+  try {
+    return route.generations.flatMap((wanted, at) => {
+      const secret = secrets[at];
+      return secret === undefined ? [] : [boxes.seal(seed, theirs, placeOf(route, wanted), secret)];
+    });
+  } catch {
+    return undefined;
+  }
+};
 
 /** What is in them; undefined where one does not open, or there are not as many as generations. */
 export const openedFrom = (

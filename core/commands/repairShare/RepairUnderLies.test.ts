@@ -1,0 +1,79 @@
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { describe, expect, it } from "vitest";
+import { crypto, whole } from "../../../properties/cluster/Cluster.ts";
+import { KeyedCluster } from "../../../properties/cluster/PlantedKeys.ts";
+import type { Event } from "../../protocol/Event.ts";
+import type { PeerId } from "../../protocol/Topology.ts";
+import { Secret } from "../../threshold/Secret.ts";
+import { nobleKeyCrypto } from "../../../runtime/threshold/NobleKeyCrypto.ts";
+import { keyPath } from "../keys/KeyId.ts";
+import { generationKey } from "../keys/Tables.ts";
+
+const TARGET = 5;
+
+/** Three of five sign. */
+class ThreeOfFive extends KeyedCluster {
+  constructor() {
+    super(5);
+  }
+
+  override dispatch(peerId: PeerId, event: Event): void {
+    super.dispatch(peerId, event._tag === "Initialize" ? { ...event, threshold: 3 } : event);
+  }
+}
+
+describe("a target that names other helpers to each helper", () => {
+  it("is told no sum: that of sets which differ is an equation that its own share is not", () => {
+    const cluster = new ThreeOfFive();
+    const { generation } = cluster.plantKey("payments");
+    const root = cluster.peers.get(1)?.state.registry.set;
+    if (root === undefined) throw new Error("the cluster is not founded");
+    const told: Array<string> = [];
+    cluster.tamper = (from, to, message) => {
+      if (to === TARGET) told.push(message._tag === "Repair.Refused" ? message.code : message._tag);
+      return whole(from, to, message);
+    };
+    const circle = [1, 2, 3, 4];
+    for (const [at, helper] of circle.entries()) {
+      const helpers = [circle.at(at - 1), helper, circle[(at + 1) % circle.length]];
+      cluster.deliver(helper, TARGET, {
+        _tag: "Repair.Open",
+        sessionId: crypto.sha256(utf8ToBytes("session")),
+        evidence: {
+          path: keyPath("payments", "repair"),
+          rawBody: utf8ToBytes(JSON.stringify({ helpers })),
+          token: "token",
+        },
+        generations: [{ generation: 1, transcript: generation.transcript }],
+        boxKey: nobleKeyCrypto.boxes.keyOf(new Secret(new Uint8Array(32).fill(77))),
+        registryRoot: crypto.setDigest(root),
+      });
+    }
+    cluster.settle();
+    expect(new Set(told)).toEqual(new Set(["PART_UNREADABLE"]));
+  });
+});
+
+describe("a member whose key of the session is no key", () => {
+  it.each(["zz".repeat(32), "00".repeat(32), "01".padEnd(64, "0"), ""])("stops no helper (%s)", (boxKey) => {
+    const cluster = new KeyedCluster();
+    cluster.plantKey("payments");
+    cluster.write(1, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
+    cluster.tamper = (from, to, message) =>
+      from === 3 && message._tag === "Repair.Key" ? { ...message, boxKey } : whole(from, to, message);
+    cluster.repair(1, "one", "payments", [2, 3]);
+    cluster.pass(11_000);
+    expect(cluster.answers.get("one")).toMatchObject({ _tag: "Rejected" });
+  });
+
+  it.each(["zz".repeat(32), "00".repeat(32)])("stops no helper as a target (%s)", (boxKey) => {
+    const cluster = new KeyedCluster();
+    cluster.plantKey("payments");
+    cluster.write(1, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
+    cluster.tamper = (from, to, message) =>
+      message._tag === "Repair.Open" ? { ...message, boxKey } : whole(from, to, message);
+    cluster.repair(1, "one", "payments", [2, 3]);
+    cluster.pass(11_000);
+    expect(cluster.answers.get("one")).toMatchObject({ _tag: "Rejected" });
+  });
+});
