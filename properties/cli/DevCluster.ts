@@ -43,7 +43,7 @@ export type Form = "source" | "built" | { readonly checkout: string };
 export const builtIn = (checkout: string): string => join(checkout, "dist/server/bin/custody.js");
 
 const commandOf = (form: Form): ReadonlyArray<string> => {
-  if (form === "source") return [fromHere("../../server/bin/start.mjs")];
+  if (form === "source") return [fromHere("../../server/bin/start.mjs"), "dev"];
   return [builtIn(form === "built" ? fromHere("../..") : form.checkout), "dev"];
 };
 

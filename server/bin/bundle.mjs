@@ -41,6 +41,8 @@ export const bundle = (name, entryPoints) => {
     platform: "node",
     target: "node20",
     format: "esm",
+    // With `--enable-source-maps` a stack names places in the sources: the simulator tells them of what is thrown (E1).
+    sourcemap: "linked",
     // It finds its native part beside its own files.
     external: ["better-sqlite3"],
     // For packages in the older module format, which ask for Node's own modules this way.

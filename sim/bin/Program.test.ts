@@ -12,6 +12,13 @@ it.each<readonly [string, string, string, string, string]>([
     "npm --prefix '/a b' run -s custody --",
   ],
   [
+    "bundled in a checkout",
+    "/a/node_modules/.cache/custody/command/custody.js",
+    "/a/node_modules/.cache/custody/command/custody.js",
+    "/a",
+    "npm run -s custody --",
+  ],
+  [
     "where a package has it",
     "/p/node_modules/.bin/custody",
     "/p/node_modules/custody/dist/sim/bin/Program.js",

@@ -1,12 +1,13 @@
 /** How `custody` is called where this runs, so that a printed command can be run as it stands. */
 import { basename, dirname, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { checkoutOf } from "./Checkout.ts";
 
 /** Where a process was started, and from what; all paths are absolute. */
 export interface Started {
   /** The script that Node was given. */
   readonly script: string;
-  /** A file of this program in `sim/bin/`. */
+  /** A file of this program in `sim/bin/`, or the bundle of all. */
   readonly source: string;
   readonly folder: string;
 }
@@ -27,8 +28,8 @@ const BINARIES = ["node_modules", ".bin"].join(sep);
 /** The program as somebody in that folder starts it: from a checkout, with the package installed, or as a script. */
 export const programOf = ({ script, source, folder }: Started): Program => {
   const asGiven = { file: quoted };
-  if (source.endsWith(".ts")) {
-    const root = dirname(dirname(dirname(source)));
+  const root = checkoutOf(source);
+  if (root !== undefined) {
     // npm runs a script in the folder of its package, wherever it was called.
     return folder === root
       ? { name: "npm run -s custody --", ...asGiven }

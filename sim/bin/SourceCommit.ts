@@ -2,13 +2,15 @@
 import { execFileSync } from "node:child_process";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { checkoutOf } from "./Checkout.ts";
 
 const UNKNOWN = "unknown";
 const MARK_CHARACTERS = 12;
 
 /** The commit of the checkout this file is in, with `-dirty` where files differ from it; `unknown` outside of one. */
 export const sourceCommit = (): string => {
-  const here = dirname(fileURLToPath(import.meta.url));
+  const file = fileURLToPath(import.meta.url);
+  const here = checkoutOf(file) ?? dirname(file);
   // Installed as a dependency, it is in somebody else's checkout.
   if (here.includes("node_modules")) return UNKNOWN;
   try {
