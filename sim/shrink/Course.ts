@@ -103,6 +103,10 @@ const lotOf = ({ stream, ordinal }: RecordedUnit, turn: number): number => {
 };
 const lots = new Mixer();
 
+/** So many units of a thousand, drawn by lot: the same ones whenever the turn is the same. */
+export const withLot = (units: ReadonlyArray<RecordedUnit>, perMille: number, turn = 0): ReadonlyArray<RecordedUnit> =>
+  units.filter((unit) => lotOf(unit, turn) < perMille);
+
 /** Too few to be worth a draw of them: all are tried one by one before long. */
 const MANY = 24;
 
@@ -114,7 +118,7 @@ const thinned: Pass = (course) => {
   const { units } = course;
   if (units.length < MANY) return [];
   return [60, 125, 250, 250, 500, 500, 500, 750, 750].map((perMille, at) => () => {
-    const kept = units.filter((unit) => lotOf(unit, units.length * 16 + at) < perMille);
+    const kept = withLot(units, perMille, units.length * 16 + at);
     // Where the lot takes nothing away, the same run would fail for ever.
     return { ...course, units: kept.length < units.length ? kept : [] };
   });

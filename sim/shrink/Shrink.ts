@@ -8,6 +8,7 @@ import { type Recording, record } from "../tape/TapeRun.ts";
 import type { Observed } from "../world/Observer.ts";
 import { silent } from "../world/Silent.ts";
 import { type Course, type Place, reductions, START } from "./Course.ts";
+import { sketches } from "./Sketches.ts";
 import { WishDecider } from "./WishDecider.ts";
 
 export interface ShrinkLimits {
@@ -79,22 +80,32 @@ export const courseOf = (recording: Recording): Course => {
 export function* shrinking(failing: Recording, { mostEvents, backend }: ShrinkLimits): Generator<Shrunk, Shrunk> {
   const wanted = failing.result.violation?.id;
   let recording = failing;
-  let course = courseOf(failing);
   let place: Place | undefined = wanted === undefined ? undefined : START;
   let runs = 0;
   let events = 0;
+  /** Tries a smaller run; whether it is the smallest now. */
+  const isKept = (candidate: Course, longest: number): boolean => {
+    const tried = followWithin(candidate, longest, backend);
+    runs += 1;
+    events += tried === undefined ? longest : costOf(tried);
+    if (tried === undefined || tried.result.violation?.id !== wanted) return false;
+    recording = tried;
+    return true;
+  };
+  for (const sketch of wanted === undefined ? [] : sketches(courseOf(failing), costOf(failing), mostEvents)) {
+    const isShort = isKept(sketch.candidate, sketch.mostEvents);
+    yield { recording, runs, events, isMinimal: false };
+    if (isShort) break;
+  }
+  let course = courseOf(recording);
   while (place !== undefined) {
     let next: Place | undefined;
     const longest = LEEWAY * costOf(recording);
     for (const { candidate, ifFailing } of reductions(course, place)) {
       if (events >= mostEvents) return { recording, runs, events, isMinimal: false };
-      const tried = followWithin(candidate, longest, backend);
-      runs += 1;
-      events += tried === undefined ? longest : costOf(tried);
-      const isKept = tried !== undefined && tried.result.violation?.id === wanted;
-      if (isKept) recording = tried;
+      const isSmaller = isKept(candidate, longest);
       yield { recording, runs, events, isMinimal: false };
-      if (!isKept) continue;
+      if (!isSmaller) continue;
       course = courseOf(recording);
       next = ifFailing;
       break;
