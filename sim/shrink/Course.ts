@@ -103,7 +103,7 @@ const lotOf = ({ stream, ordinal }: RecordedUnit, turn: number): number => {
 };
 const lots = new Mixer();
 
-/** So many units of a thousand, drawn by lot: the same ones whenever the turn is the same. */
+/** So many units of a thousand, drawn by lot: the same ones for the same number of the lot. */
 export const withLot = (units: ReadonlyArray<RecordedUnit>, perMille: number, turn = 0): ReadonlyArray<RecordedUnit> =>
   units.filter((unit) => lotOf(unit, turn) < perMille);
 

@@ -11,7 +11,7 @@ import { generationKey } from "./Tables.ts";
 
 const ID = "ab".repeat(32) as Digest;
 
-/** The life of a key, to its end if it is destroyed; each change is answered before the next. */
+/** A key from its creation to its end if it is destroyed; each change is answered before the next. */
 const lived = (isFinal: boolean): Cluster => {
   const cluster = keyed(1);
   const then = (ask: () => void): void => {
