@@ -22,7 +22,9 @@ const schedules: ReadonlyArray<ScheduleName> = ["swarm", "rollback-declared", "e
 const MOST_SEEDS = 60;
 
 /** The integrity layer's own rows are in every database. */
-const tables: ReadonlyArray<TableName> = tableNames.filter((table) => table !== "head" && table !== "seals");
+const tables: ReadonlyArray<TableName> = tableNames.filter(
+  (table) => table !== "head" && table !== "seals" && table !== "ranges",
+);
 const tags: ReadonlyArray<string> = [
   ...Object.keys(protocolMessages),
   ...commands.modules.flatMap(({ messages }) => Object.keys(messages)),

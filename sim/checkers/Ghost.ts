@@ -330,6 +330,7 @@ export class Ghost {
       case "audit":
       case "head":
       case "seals":
+      case "ranges":
         return;
       default:
         return absurd(write);
