@@ -46,7 +46,13 @@ const SEALED_POLL_MILLIS = 5;
 
 /** The result of an unseal: the peer may be sealed again before its rows are verified. */
 export type Unsealing =
-  | { readonly _tag: "Unsealed"; readonly integrityFault: string | undefined; readonly isAudited: boolean }
+  | {
+      readonly _tag: "Unsealed";
+      readonly integrityFault: string | undefined;
+      readonly isAudited: boolean;
+      /** Resolves with where one of the other rows does not hold, or with undefined. */
+      readonly rest: Promise<string | undefined>;
+    }
   | { readonly _tag: "SealedMeanwhile" };
 
 export class Peer {
@@ -61,6 +67,8 @@ export class Peer {
   #keys: PeerKeys | undefined;
   #verification: Verification | undefined;
   #unsealing: Promise<Unsealing> | undefined;
+  /** Of what was not verified before the unseal. */
+  #rest: Verification | undefined;
   #isFounded: boolean;
 
   /** Reads the state back. Throws when the store cannot be read or its rows contradict each other. */
@@ -190,7 +198,8 @@ export class Peer {
   }
 
   /**
-   * Takes the keys into memory, verifies every stored row, and only then brings them into use.
+   * Takes the keys into memory, verifies what this peer rests on, and only then brings them into use. All other rows
+   * are verified when they are read, or in the background.
    *
    * @param act the operator's act, which goes into the audit with the unseal
    * @returns `begun` resolves where that takes longer, after a tenth of a second; `end` when the unsealed
@@ -222,12 +231,34 @@ export class Peer {
       await this.#nextPublication();
     const isAudited = this.#operators.hasWritten(acts);
     this.#operators.handOver();
-    return { _tag: "Unsealed", integrityFault: driver.state.fitness.integrityFault, isAudited };
+    const { integrityFault } = driver.state.fitness;
+    const rest = integrityFault === undefined ? this.#verifyRest(store) : Promise.resolve(undefined);
+    return { _tag: "Unsealed", integrityFault, isAudited, rest };
   }
 
-  async #verify(store: SealedStore, verification: Verification): Promise<string | undefined> {
+  /** Whether every stored row was verified since the unseal. */
+  get isWhole(): boolean {
+    return this.#running.store.isWhole;
+  }
+
+  async #verifyRest(store: SealedStore): Promise<string | undefined> {
+    const verification = new Verification();
+    this.#rest = verification;
+    const fault = await this.#judged(verification, () => verification.runRest(store));
+    if (fault !== undefined && !verification.isStopped) this.reading.integrityLost(fault);
+    return fault;
+  }
+
+  #verify(store: SealedStore, verification: Verification): Promise<string | undefined> {
+    return this.#judged(verification, () => verification.run(store));
+  }
+
+  async #judged(
+    verification: Verification,
+    run: () => Promise<string | undefined>,
+  ): Promise<string | undefined> {
     try {
-      return await verification.run(store);
+      return await run();
     } catch (fault) {
       if (!verification.isStopped) this.#broken(fault);
       verification.stop();
@@ -302,6 +333,7 @@ export class Peer {
   async seal(operation: Operation): Promise<void> {
     this.#verification?.stop();
     this.#verification = undefined;
+    this.#rest?.stop();
     const acts = this.#operators.withWaiting(operation.act);
     this.#dispatch({ _tag: "Sealed", acts });
     // Events before it may still write, however long their flush takes, and need the keys for it.
@@ -315,6 +347,7 @@ export class Peer {
   /** Nothing more is done; a flush under way is the store's to finish. */
   stop(): void {
     this.#verification?.stop();
+    this.#rest?.stop();
     this.#timers.clear();
     this.#running.driver.stop();
   }
