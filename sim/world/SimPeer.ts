@@ -118,7 +118,8 @@ export class SimPeer implements Watched {
   readonly #laterKeys: Array<IntegrityKey> = [];
   /** In use for envelopes while unsealed. */
   signer: Signer | undefined;
-  harm: string | undefined;
+  /** That its process was started on other rows than it was unsealed on. */
+  #exchanged: string | undefined;
   process = 0;
   transactions = 0;
   /** Messages that its drivers have said. */
@@ -170,7 +171,12 @@ export class SimPeer implements Watched {
   }
 
   get store(): RowView {
-    return this.disk;
+    return this.disk.watched;
+  }
+
+  /** What was done to rows that its process rests on, by the world's own record. */
+  get harm(): string | undefined {
+    return this.disk.believed ?? this.#exchanged;
   }
 
   /** Events that wait behind the one under way. */
@@ -198,6 +204,7 @@ export class SimPeer implements Watched {
     if (this.#isBlank()) this.disk.useKey(true);
     this.process += 1;
     this.isExchanged = false;
+    this.#exchanged = undefined;
     const process = this.process;
     const alive = (): boolean => this.process === process && this.#driver !== undefined;
     const wallClock = new WallClock({
@@ -300,9 +307,17 @@ export class SimPeer implements Watched {
     this.isVerifying = false;
     this.isVerified = true;
     const where = this.disk.verify();
-    this.harm = this.disk.harm ?? (this.isExchanged ? "its process was started on an older one" : undefined);
+    this.#exchanged = this.isExchanged ? "its process was started on an older one" : undefined;
     if (where !== undefined && !this.#surroundings.ignoresDamage) this.dispatch({ _tag: "IntegrityLost", where });
     return this.#surroundings.signsUnverified ? [] : this.#useSigner(act);
+  }
+
+  /** Verifies some of the rows that nobody has read since the unseal; whether there are more. */
+  verifyMore(): boolean {
+    const looked = this.disk.verifyMore();
+    if (typeof looked === "string") return looked === "more";
+    if (!this.#surroundings.ignoresDamage) this.dispatch({ _tag: "IntegrityLost", where: looked.fault });
+    return false;
   }
 
   #useSigner(act?: OperatorAct): ReadonlyArray<NumberedAct> {
