@@ -77,7 +77,11 @@ export class SealedDisk implements PeerDisk {
     this.#schema = schema;
     this.#made = made;
     this.#store = made(through(this.#bytes), crypto, schema(), SIZES);
-    this.#watched = new SealedStore(this.#bytes, crypto, schema());
+    this.#watched = this.#unproven();
+  }
+
+  #unproven(): SealedStore {
+    return new SealedStore(this.#bytes, this.#crypto, this.#schema());
   }
 
   readonly atStart: RowView = {
@@ -116,7 +120,11 @@ export class SealedDisk implements PeerDisk {
     this.#store.keys(table, from, limit);
 
   readonly commit = (writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void =>
-    this.#store.commit(writes, done);
+    this.#store.commit(writes, (failure) => {
+      // Without keys nobody hears of a new one but from the rows.
+      if (writes.some(({ table }) => table === "integrity")) this.#watched = this.#unproven();
+      done(failure);
+    });
 
   get flushing(): boolean {
     return this.#bytes.layers.flushing;
@@ -142,7 +150,7 @@ export class SealedDisk implements PeerDisk {
   open(): void {
     this.#bytes.layers.makeDurable();
     this.#store = this.#made(this.#through(this.#bytes), this.#crypto, this.#schema(), SIZES);
-    this.#watched = new SealedStore(this.#bytes, this.#crypto, this.#schema());
+    this.#watched = this.#unproven();
     this.#asked = [];
     this.#believed = undefined;
     this.#harmed = [];
