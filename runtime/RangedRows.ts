@@ -106,6 +106,8 @@ export class RangedRows {
     const needed = new Set(tables.flatMap((table) => this.#between(table, "", undefined)));
     for (const { table, after, upTo } of read?.pages ?? [])
       for (const range of this.#between(table, after, upTo)) needed.add(range);
+    // A seal behind the last one was not written by this peer, or with a head that is gone.
+    needed.add(this.#ranges.at(nameOf("seals", numberKey(this.#ports.newest() + 1))));
     for (const { table, key } of read?.keys ?? []) needed.add(this.#ranges.at(nameOf(table, key)));
     const comparison = read?.comparison();
     let rows = 0;

@@ -45,6 +45,13 @@ export interface PeerDisk extends PeerStore, KeyView {
   readonly tear: (share: number) => boolean;
   /** Takes one row away without the peer's knowledge. */
   readonly remove: (table: TableName, key: string) => void;
+  /** Puts one row back as it was before its last change, number `at` of those there are; false where there is none. */
+  readonly putOlder: (at: number) => boolean;
+  /**
+   * Puts all rows of one range back as they were when the process was started, number `at` of those that have changed,
+   * and what is stored of the range as well; false where there is none.
+   */
+  readonly putOlderRange: (at: number) => boolean;
   /** Brings every damaged or deleted row back as it was. */
   readonly repair: () => void;
   readonly wipe: () => void;

@@ -9,6 +9,7 @@ import type { Verified } from "../../runtime/RowSum.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 import type { PeerDisk } from "./PeerDisk.ts";
+import { changedRange } from "./OlderRange.ts";
 import { SimByteDisk } from "./SimByteDisk.ts";
 
 /** So few rows that a run cuts and joins ranges, and writes all of them anew. */
@@ -23,7 +24,7 @@ export type MakeStore = (...made: ConstructorParameters<typeof SealedStore>) => 
 interface Original {
   readonly table: TableName;
   readonly key: string;
-  readonly value: StoredRow;
+  readonly value: StoredRow | undefined;
   /** The row that is there since; undefined where it was taken away. */
   readonly instead: StoredRow | undefined;
 }
@@ -45,6 +46,10 @@ export class SealedDisk implements PeerDisk {
   readonly #schema: () => Schema;
   readonly #through: (bytes: ByteStore) => ByteStore;
   readonly #originals = new Map<string, Original>();
+  /** Rows before their last change. */
+  readonly #older = new Map<string, Pick<Original, "table" | "key"> & { readonly row: StoredRow }>();
+  /** All rows when the process was started. */
+  #atOpen: ReadonlyMap<TableName, ReadonlyMap<string, StoredRow>> = new Map();
   readonly #made: MakeStore;
   #store: SealedStore;
   /** The same rows without keys. */
@@ -119,12 +124,17 @@ export class SealedDisk implements PeerDisk {
   readonly keys = (table: TableName, from: string, limit: number): ReadonlyArray<string> =>
     this.#store.keys(table, from, limit);
 
-  readonly commit = (writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void =>
+  readonly commit = (writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void => {
+    for (const { op, table, key } of writes) {
+      const row = op === "insert" ? undefined : this.#bytes.layers.get(table, key);
+      if (row !== undefined) this.#older.set(`${table}/${key}`, { table, key, row });
+    }
     this.#store.commit(writes, (failure) => {
       // Without keys nobody hears of a new one but from the rows.
       if (writes.some(({ table }) => table === "integrity")) this.#watched = this.#unproven();
       done(failure);
     });
+  };
 
   get flushing(): boolean {
     return this.#bytes.layers.flushing;
@@ -149,6 +159,7 @@ export class SealedDisk implements PeerDisk {
   /** A new process knows nothing of the last one's caches. */
   open(): void {
     this.#bytes.layers.makeDurable();
+    this.#atOpen = this.#bytes.layers.content;
     this.#store = this.#made(this.#through(this.#bytes), this.#crypto, this.#schema(), SIZES);
     this.#watched = this.#unproven();
     this.#asked = [];
@@ -242,6 +253,33 @@ export class SealedDisk implements PeerDisk {
     if (value !== undefined) this.#put({ table, key, value, instead: undefined });
   }
 
+  putOlder(at: number): boolean {
+    const { layers } = this.#bytes;
+    const changed = [...this.#older.values()].filter(({ table, key, row }) => layers.get(table, key) !== row);
+    const hit = changed[at % Math.max(1, changed.length)];
+    if (hit === undefined) return false;
+    const { table, key, row } = hit;
+    this.#put({ table, key, value: layers.get(table, key), instead: row });
+    return true;
+  }
+
+  putOlderRange(at: number): boolean {
+    const { layers } = this.#bytes;
+    const now = layers.content;
+    const hit = changedRange(this.#atOpen, now, at);
+    if (hit === undefined) return false;
+    for (const content of [now, this.#atOpen])
+      for (const [table, rows] of content)
+        for (const key of rows.keys()) {
+          const instead = this.#atOpen.get(table)?.get(key);
+          const value = layers.get(table, key);
+          if (hit.has(table, key) && value !== instead) this.#put({ table, key, value, instead });
+        }
+    // Behind all others, so that it counts.
+    this.#put({ table: "ranges", key: "b9999999999999999", value: undefined, instead: hit.stored });
+    return true;
+  }
+
   repair(): void {
     // A row that the peer, unaware, has written or removed since is its own again.
     for (const { table, key, value, instead } of this.#originals.values())
@@ -252,6 +290,7 @@ export class SealedDisk implements PeerDisk {
 
   wipe(): void {
     this.#originals.clear();
+    this.#older.clear();
     this.#bytes.layers.wipe();
   }
 

@@ -158,6 +158,15 @@ export class SimDisk implements PeerDisk {
     this.#rows.overwrite(table, key, undefined);
   }
 
+  /** A row has no seal here that would tell its age. */
+  putOlder(): boolean {
+    return false;
+  }
+
+  putOlderRange(): boolean {
+    return false;
+  }
+
   repair(): void {
     this.#damaged.clear();
     this.#rows.mend();

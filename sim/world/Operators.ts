@@ -34,7 +34,7 @@ const STRANGER_MICROS: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
 /** How long an operator waits before it asks for the status of a peer that has not answered. */
 const LOOKS_AGAIN_MICROS = 1_000_000;
 /** Between two looks at rows that were not verified before the unseal: slow, so that much happens before the last. */
-const VERIFIES_AFTER_MICROS = 20_000;
+const VERIFIES_AFTER_MICROS = 150_000;
 
 /** What a seal or an unseal under way will have written. */
 interface UnderWay {
