@@ -118,8 +118,7 @@ export class RangeRows {
           all.slice(index * TOGETHER, (index + 1) * TOGETHER).map(storedOf),
         ),
       );
-    for (let index = count; index < this.#all; index++)
-      changes.push({ op: "remove", table: TABLE, key: keyOf(index) });
+    for (let index = count; index < this.#all; index++) changes.push({ op: "remove", table: TABLE, key: keyOf(index) });
     for (const key of this.#changes) changes.push({ op: "remove", table: TABLE, key });
     return {
       changes,

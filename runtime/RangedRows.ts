@@ -102,7 +102,10 @@ export class RangedRows {
   }
 
   /** Proves what was read at the start, which must not differ now; pauses after every range. Returns what differs. */
-  *proveStart(read: ReadAtStart | undefined, tables: ReadonlyArray<TableName>): Generator<Verified, string | undefined> {
+  *proveStart(
+    read: ReadAtStart | undefined,
+    tables: ReadonlyArray<TableName>,
+  ): Generator<Verified, string | undefined> {
     const needed = new Set(tables.flatMap((table) => this.#between(table, "", undefined)));
     for (const { table, after, upTo } of read?.pages ?? [])
       for (const range of this.#between(table, after, upTo)) needed.add(range);
@@ -115,13 +118,7 @@ export class RangedRows {
     yield { rows, of };
     for (const range of needed) {
       if (range.sum === undefined)
-        rows += this.#ports.proof.prove(
-          range,
-          this.#ranges.end(range),
-          this.#ports.newest(),
-          this.found,
-          comparison,
-        );
+        rows += this.#ports.proof.prove(range, this.#ranges.end(range), this.#ports.newest(), this.found, comparison);
       yield { rows, of };
     }
     return comparison?.difference();

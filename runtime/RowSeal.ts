@@ -156,8 +156,13 @@ const rangesCodec = record({ transactions: uint, rows: uint, sum: digest });
 export const asDigest = (sum: bigint): Digest => sum.toString(16).padStart(64, "0") as Digest;
 
 /** What stands for the rows of a range: shows nothing of their sum, and nobody without the key makes another. */
-export const rangeDigestOf = (crypto: Crypto, integrity: IntegrityKey, after: string, rows: number, sum: bigint): Digest =>
-  crypto.mac(integrity.setKey, RANGE_TAG, rangeCodec, { after, rows, sum: asDigest(sum) });
+export const rangeDigestOf = (
+  crypto: Crypto,
+  integrity: IntegrityKey,
+  after: string,
+  rows: number,
+  sum: bigint,
+): Digest => crypto.mac(integrity.setKey, RANGE_TAG, rangeCodec, { after, rows, sum: asDigest(sum) });
 
 /** A range's share of the sum over all ranges: a secret, as that of a row is. */
 export const rangeElementOf = (

@@ -96,9 +96,10 @@ export class StoreOpening {
   ): Generator<Verified, OpenedStore | string> {
     const { crypto } = this.#ports;
     const kept = this.#rangeRows();
+    yield { rows: 0, of: head.rows };
     const reading = kept.read();
     let page = reading.next();
-    for (; page.done !== true; page = reading.next()) yield { rows: 0, of: 0 };
+    for (; page.done !== true; page = reading.next()) yield { rows: 0, of: head.rows };
     const ranges = page.value.map((range) => this.#unproven(integrity, range));
     const sum = modulo(ranges.reduce((all, { element }) => all + element, 0n));
     const { transactions, rows } = head;
@@ -141,7 +142,12 @@ export class StoreOpening {
     rows.forget();
     const { value, seal, sealedIn } = rows.open("head", SELF, stored);
     return {
-      head: { transactions: value.transactions, rows: value.rows, digest: value.digest, hasSeal: sealedIn !== undefined },
+      head: {
+        transactions: value.transactions,
+        rows: value.rows,
+        digest: value.digest,
+        hasSeal: sealedIn !== undefined,
+      },
       isOfRanges: versionOf(stored.seal) >= HEAD_SEAL_VERSION,
       keyVersion: seal.keyVersion,
     };

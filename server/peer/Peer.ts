@@ -253,10 +253,7 @@ export class Peer {
     return this.#judged(verification, () => verification.run(store));
   }
 
-  async #judged(
-    verification: Verification,
-    run: () => Promise<string | undefined>,
-  ): Promise<string | undefined> {
+  async #judged(verification: Verification, run: () => Promise<string | undefined>): Promise<string | undefined> {
     try {
       return await run();
     } catch (fault) {

@@ -13,7 +13,8 @@ export const S28 = (): Checker => {
   /** Why a peer must not sign: what was done to rows it rests on, noticed or not; then what it has found itself. */
   const reasonOf = ({ harm, isVerified, state, slot, process }: Watched): string | undefined => {
     if (!isVerified) return `peer ${slot} had its keys back, and had not verified its rows`;
-    if (harm !== undefined) return `peer ${slot} has taken for its own what somebody had changed before it was unsealed: ${harm}`;
+    if (harm !== undefined)
+      return `peer ${slot} has taken for its own what somebody had changed before it was unsealed: ${harm}`;
     const known = found.get(slot);
     if (known?.process === process) return `peer ${slot} found that rows do not hold: ${known.where}`;
     return state?.fitness.quarantine && `peer ${slot} is quarantined: ${state.fitness.quarantine}`;

@@ -44,7 +44,9 @@ export const changedRange = (before: Content, now: Content, at: number): OlderRa
       const name = `${table}/${key}`;
       return table !== "head" && table !== "ranges" && name > after && (end === undefined || name <= end);
     };
-    const hasSeals = [before, now].some((content) => [...(content.get("seals")?.keys() ?? [])].some((key) => has("seals", key)));
+    const hasSeals = [before, now].some((content) =>
+      [...(content.get("seals")?.keys() ?? [])].some((key) => has("seals", key)),
+    );
     return hasSeals ? [] : [{ has, old }];
   });
   const hit = changed[at % Math.max(1, changed.length)];
