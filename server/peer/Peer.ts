@@ -31,6 +31,7 @@ import { later } from "./MachineTime.ts";
 import { observedStore } from "./ObservedStore.ts";
 import type { Initialization, PeerPorts } from "./PeerPorts.ts";
 import { PromisedCallers } from "./PromisedCallers.ts";
+import type { Unsealing } from "./Unsealing.ts";
 import { Verification } from "./Verification.ts";
 
 interface Running {
@@ -38,22 +39,8 @@ interface Running {
   readonly store: SealedStore;
 }
 
-/** The ports of every read. */
-type Reading = ReadPorts & AuditReadPorts & { readonly view: SealedStore["recalling"] };
-
 /** How often a seal checks whether all before it is done. */
 const SEALED_POLL_MILLIS = 5;
-
-/** The result of an unseal: the peer may be sealed again before its rows are verified. */
-export type Unsealing =
-  | {
-      readonly _tag: "Unsealed";
-      readonly integrityFault: string | undefined;
-      readonly isAudited: boolean;
-      /** Resolves with where one of the other rows does not hold, or with undefined. */
-      readonly rest: Promise<string | undefined>;
-    }
-  | { readonly _tag: "SealedMeanwhile" };
 
 export class Peer {
   readonly #ports: PeerPorts;
@@ -67,7 +54,6 @@ export class Peer {
   #keys: PeerKeys | undefined;
   #verification: Verification | undefined;
   #unsealing: Promise<Unsealing> | undefined;
-  /** Of what was not verified before the unseal. */
   #rest: Verification | undefined;
   #isFounded: boolean;
 
@@ -102,6 +88,11 @@ export class Peer {
   /** Mutations that wait for their answer. */
   get waiting(): number {
     return this.#callers.waiting;
+  }
+
+  /** Whether every stored row was verified since the unseal. */
+  get isWhole(): boolean {
+    return this.#running.store.isWhole;
   }
 
   /** How far the verification after an unseal is; undefined where none is under way. */
@@ -155,7 +146,7 @@ export class Peer {
   }
 
   /** What reads beside the mailbox look at, at this moment. */
-  get reading(): Reading {
+  get reading(): ReadPorts & AuditReadPorts & { readonly view: SealedStore["recalling"] } {
     const { backend, settings, clock } = this.#ports;
     const integrityLost = (where: string): void => {
       if (this.state.fitness.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where });
@@ -198,8 +189,7 @@ export class Peer {
   }
 
   /**
-   * Takes the keys into memory, verifies what this peer rests on, and only then brings them into use. All other rows
-   * are verified when they are read, or in the background.
+   * Takes the keys into memory, verifies what this peer rests on, and only then brings them into use.
    *
    * @param act the operator's act, which goes into the audit with the unseal
    * @returns `begun` resolves where that takes longer, after a tenth of a second; `end` when the unsealed
@@ -220,7 +210,7 @@ export class Peer {
     const { driver, store } = this.#running;
     store.useKey(keys.integrity);
     this.#dispatch({ _tag: "Verifying" });
-    const fault = bringLaterKeys(store, keys) ?? (await this.#verify(store, verification));
+    const fault = bringLaterKeys(store, keys) ?? (await this.#verify(verification, () => verification.run(store)));
     if (verification.isStopped) return { _tag: "SealedMeanwhile" };
     this.#keys = keys;
     if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault });
@@ -232,28 +222,19 @@ export class Peer {
     const isAudited = this.#operators.hasWritten(acts);
     this.#operators.handOver();
     const { integrityFault } = driver.state.fitness;
-    const rest = integrityFault === undefined ? this.#verifyRest(store) : Promise.resolve(undefined);
-    return { _tag: "Unsealed", integrityFault, isAudited, rest };
+    return { _tag: "Unsealed", integrityFault, isAudited, rest: this.#verifyRest(store, integrityFault) };
   }
 
-  /** Whether every stored row was verified since the unseal. */
-  get isWhole(): boolean {
-    return this.#running.store.isWhole;
-  }
-
-  async #verifyRest(store: SealedStore): Promise<string | undefined> {
+  async #verifyRest(store: SealedStore, before: string | undefined): Promise<string | undefined> {
     const verification = new Verification();
     this.#rest = verification;
-    const fault = await this.#judged(verification, () => verification.runRest(store));
+    if (before !== undefined) return undefined;
+    const fault = await this.#verify(verification, () => verification.runRest(store));
     if (fault !== undefined && !verification.isStopped) this.reading.integrityLost(fault);
     return fault;
   }
 
-  #verify(store: SealedStore, verification: Verification): Promise<string | undefined> {
-    return this.#judged(verification, () => verification.run(store));
-  }
-
-  async #judged(verification: Verification, run: () => Promise<string | undefined>): Promise<string | undefined> {
+  async #verify(verification: Verification, run: () => Promise<string | undefined>): Promise<string | undefined> {
     try {
       return await run();
     } catch (fault) {

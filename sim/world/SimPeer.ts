@@ -23,6 +23,7 @@ import type { Cryptography, PeerKeys } from "../crypto/Cryptography.ts";
 import type { FlushEnd } from "../disks/LayeredDisk.ts";
 import type { PeerDisk } from "../disks/PeerDisk.ts";
 import { SimJournal } from "../disks/SimJournal.ts";
+import { hindrancesOf } from "./Hindrances.ts";
 import { isOfIndex, withoutIndex } from "./OlderVersion.ts";
 import { anewFrom, SimClock } from "./SimClock.ts";
 import type { Tampering } from "./Tampering.ts";
@@ -267,20 +268,7 @@ export class SimPeer implements Watched {
 
   /** Its not-ready reasons, a bit for each: until they end it passes over what will concern it afterwards. */
   get hindrances(): number {
-    const { state } = this;
-    if (state === undefined) return 0;
-    const {
-      fitness: { unsealed, integrityFault, quarantine },
-      rejoining: { unproven, recovery },
-    } = state;
-    const all = [
-      !unsealed,
-      unproven.size > 0,
-      integrityFault !== undefined,
-      quarantine !== undefined,
-      recovery !== undefined,
-    ];
-    return all.reduce((bits, isHindered, index) => (isHindered ? bits | (1 << index) : bits), 0);
+    return this.state === undefined ? 0 : hindrancesOf(this.state);
   }
 
   dispatch(event: Event, consumed?: () => void): void {
