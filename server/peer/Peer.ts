@@ -192,8 +192,8 @@ export class Peer {
    * Takes the keys into memory, verifies what this peer rests on, and only then brings them into use.
    *
    * @param act the operator's act, which goes into the audit with the unseal
-   * @returns `begun` resolves where that takes longer, after a tenth of a second; `end` when the unsealed
-   * state is published, or when the peer was sealed meanwhile. Neither rejects: a store that cannot be read halts.
+   * @returns `begun` resolves where that takes longer; `end` when the unsealed state is published, or when the peer was
+   * sealed meanwhile. Neither rejects: a store that cannot be read halts.
    */
   unseal(keys: PeerKeys, act?: OperatorAct): { readonly begun: Promise<void>; readonly end: Promise<Unsealing> } {
     const verification = new Verification();
@@ -324,8 +324,7 @@ export class Peer {
 
   /** Nothing more is done; a flush under way is the store's to finish. */
   stop(): void {
-    this.#verification?.stop();
-    this.#rest?.stop();
+    for (const each of [this.#verification, this.#rest]) each?.stop();
     this.#timers.clear();
     this.#running.driver.stop();
   }
