@@ -17,7 +17,7 @@ import { type DevCluster, startDevCluster } from "./cli/DevCluster.ts";
 
 const CALLERS = 4;
 /** Of each caller: keys, each of which is rotated or refreshed so often. */
-const KEYS = 2;
+const KEYS = 1;
 const RENEWALS = 4;
 /** In this order, again and again. */
 const VICTIMS = [2, 1, 3];
