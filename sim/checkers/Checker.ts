@@ -12,6 +12,7 @@ import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { RowView, TableName, Write, WriteTo } from "../../core/Tables.ts";
 import type { DropReason, ExchangeEnd, LinkLimits } from "../../runtime/transport/Link.ts";
 import type { Letter } from "../network/Letter.ts";
+import type { Asked } from "../requests/Asked.ts";
 import type { Subject } from "../models/Subject.ts";
 import type { PageAsked, PageOutcome } from "../oracle/ListRequests.ts";
 import type { LookupAnswer, LookupAsked } from "../oracle/LookupRequests.ts";
@@ -46,6 +47,8 @@ export interface Watched {
 export interface Reply {
   readonly requestId: string;
   readonly answer: Answer;
+  /** What was asked for; absent for requests of the world's own making. */
+  readonly asked: Asked | undefined;
   /** Microseconds; absent for requests of the world's own making. */
   readonly askedAt: number | undefined;
   /** Microseconds: when its peer took the request up, if nothing has held that peer up since. */

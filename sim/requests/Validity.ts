@@ -21,6 +21,9 @@ const ofRequests: ReadonlySet<RejectionCode> = new Set([
   "INVALID_CEREMONY",
   "PRECONDITION_REQUIRED",
   "WEBAUTHN_DISABLED",
+  "SCHEME_NOT_THRESHOLD",
+  "INVALID_COMMAND",
+  "AUTHORITY_NOT_ATTACHED",
 ]);
 
 /** The refusal of this kind that a request deserves; undefined where none. */

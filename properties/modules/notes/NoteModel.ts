@@ -52,6 +52,7 @@ const ref = ({ name }: Note): string => `note:${name}`;
 export const noteSubject: Subject<Note> = {
   table: "notes",
   name: "note",
+  isCounted: true,
   revisionOf: () => 1,
   addTo: withNote,
   changed: differs,
