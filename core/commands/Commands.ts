@@ -4,12 +4,14 @@ import { approvers } from "./approvers/ApproversModule.ts";
 import { enrollment } from "./enrollPasskey/EnrollmentModule.ts";
 import { enrollPasskey } from "./enrollPasskey/EnrollPasskey.ts";
 import { keys } from "./keys/KeysModule.ts";
+import { makeKey } from "./makeKey/MakeKey.ts";
+import { makeKeyModule } from "./makeKey/MakeKeyModule.ts";
 import { registerKey } from "./registerKey/RegisterKey.ts";
 import { replaceMetadata } from "./replaceMetadata/ReplaceMetadata.ts";
 
-const modules = [approvers, enrollment, keys] as const;
+const modules = [approvers, enrollment, keys, makeKeyModule] as const;
 
-export const commands: Composition = composed([registerKey, replaceMetadata, enrollPasskey], modules);
+export const commands: Composition = composed([registerKey, replaceMetadata, enrollPasskey, makeKey], modules);
 
 type Together<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void ? I : never;
 type Module = (typeof modules)[number];

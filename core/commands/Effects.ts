@@ -2,6 +2,7 @@
 import { absurd } from "effect";
 import type { Proposal } from "../protocol/Proposal.ts";
 import { type Completion, completions } from "./enrollPasskey/Completion.ts";
+import { type KeygenEffects, keygenEffects } from "./makeKey/KeygenEffects.ts";
 import { type RegisterKeyEffects, registerKeyEffects } from "./registerKey/RegisterKey.ts";
 import { type ReplaceMetadataEffects, replaceMetadataEffects } from "./replaceMetadata/ReplaceMetadata.ts";
 
@@ -28,6 +29,15 @@ export const effectsOf = ({ kind, effects }: Pick<Proposal, "kind" | "effects">)
     default:
       return undefined;
   }
+};
+
+/** Of changes of keys that sign. */
+export type KeyEffects = { readonly kind: "KEYGEN" } & KeygenEffects;
+
+/** Undefined where it is no change of a key, or no command here can read it. */
+export const keyEffectsOf = ({ kind, effects }: Pick<Proposal, "kind" | "effects">): KeyEffects | undefined => {
+  const decoded = kind === "KEYGEN" ? keygenEffects.decode(effects) : undefined;
+  return decoded && { kind: "KEYGEN", ...decoded };
 };
 
 /** The proposal with these effects in place of its own. */

@@ -171,6 +171,8 @@ export interface Entry {
   readonly key: string;
   /** How many certified changes have made it what it is. */
   readonly revision: number;
+  /** Whether it is one of the approvers, or of what else `Ready` counts as such. */
+  readonly isCounted: boolean;
   /** Whether the rows that go with it are its own. */
   readonly isSound: boolean;
   /** The set with it added. */

@@ -17,7 +17,7 @@ const of =
     keys
       .filter((key) => key > after)
       .slice(0, limit)
-      .map((key) => ({ key, revision: 1, isSound: true, addTo: (set) => set }));
+      .map((key) => ({ key, revision: 1, isCounted: true, isSound: true, addTo: (set) => set }));
 
 const moduleOf = (name: string, more: Partial<Module> = {}): Module => ({
   ...approvers,

@@ -205,13 +205,13 @@ const show = (step: Step, registry: PeerState["registry"], waitsFor: string): vo
 export const sumUp = (step: Step, recovery: Recovery, transfer: Transfer, sum: Sum): void => {
   const { crypto, view, commands } = step.context;
   const page = commands.contents(crypto, view, sum.after, step.capacities.summedRecords);
-  let { set, revisions, isSound } = sum;
+  let { set, count, revisions, isSound } = sum;
   for (const entry of page) {
     set = entry.addTo(set);
+    if (entry.isCounted) count += 1;
     revisions += entry.revision;
     isSound &&= entry.isSound;
   }
-  const count = sum.count + page.length;
   const last = page.at(-1);
   if (last !== undefined && page.length === step.capacities.summedRecords) {
     step.draft("rejoining").recovery = {

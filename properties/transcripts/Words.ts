@@ -1,6 +1,6 @@
 /** Messages, statements and answers in the words of a transcript: the few fields that tell the story. */
 import type { Answer } from "../../core/Action.ts";
-import { effectsOf } from "../../core/commands/Effects.ts";
+import { effectsOf, keyEffectsOf } from "../../core/commands/Effects.ts";
 import type { Session } from "../../core/commands/enrollPasskey/Session.ts";
 import { offers } from "../../core/commands/enrollPasskey/SessionMessages.ts";
 import { sessionDigest } from "../../core/commands/enrollPasskey/Session.ts";
@@ -27,6 +27,9 @@ export class Words {
   /** A proposal as it is introduced. */
   introduced(proposal: Proposal): string {
     const name = this.proposal(proposal);
+    const made = keyEffectsOf(proposal)?.key;
+    if (made !== undefined)
+      return `${name} (${proposal.kind} ${made.keyId} generation ${made.generation}, slot ${proposal.seq})`;
     const effects = effectsOf(proposal);
     const { ref, revision } = effects?.approver ?? { ref: "what nobody can read", revision: 0 };
     return `${name} (${proposal.kind} ${this.#names.approver(ref)} revision ${revision}, slot ${proposal.seq})`;
@@ -117,6 +120,14 @@ export class Words {
           ...(message.acks.length === 0 ? [] : [this.statements(message.acks)]),
           ...message.refusals.map(({ sessionDigest: id, code }) => `no to ${this.#names.of("s", id)} (${code})`),
         ].join("; ");
+      case "Keygen.Open":
+        return `${message.evidence.requestId} as ${this.#names.of("s", message.sessionId)}`;
+      case "Keygen.Package":
+      case "Keygen.Share":
+      case "Keygen.Stored":
+        return this.#names.of("s", message.sessionId);
+      case "Keygen.Ended":
+        return `${this.#names.of("s", message.sessionId)} (${message.code})`;
       case "GenesisCard":
       case "GenesisVote":
       case "GenesisPinned":

@@ -8,6 +8,7 @@ export const approverContents: Contents = (crypto, view, after, limit) => {
   return rows.scan("approvers", after, limit).map(({ key, row }) => ({
     key,
     revision: row.revision,
+    isCounted: true,
     isSound: rows.get("keys", row.keyIdentity)?.id === row.id,
     addTo: (set) => replaceApprover(crypto, set, undefined, row),
   }));

@@ -1,12 +1,13 @@
 /** What all that is done with keys shares: their tables. */
 import type { Module } from "../../protocol/Module.ts";
+import { keyContents } from "./KeyContents.ts";
 import { keyTables } from "./Tables.ts";
 
 export const keys = {
   name: "keys",
   supplies: undefined,
   tables: keyTables,
-  contents: undefined,
+  contents: keyContents,
   slice: undefined,
   exchanges: [],
   services: [],

@@ -21,6 +21,8 @@ export const keyTables = {
   /** By {@link generationKey}: what was made by all members and is not certified yet, with this peer's share of it. */
   pending: sinceKeys(
     record({
+      keyId: text(Limits.keyIdCharacters),
+      generation: uint,
       sessionId: digest,
       /** The request that it was made for. */
       requestDigest: digest,

@@ -1,5 +1,16 @@
 /** What members say to each other while they make a key together, or new shares of one (docs/protocol.md, Keys). */
-import { bytes, digest, list, nullable, record, text, type TypeOf, uint, type Variant } from "../../codec/Codec.ts";
+import {
+  bool,
+  bytes,
+  digest,
+  list,
+  nullable,
+  record,
+  text,
+  type TypeOf,
+  uint,
+  type Variant,
+} from "../../codec/Codec.ts";
 import { Limits } from "../../base/Limits.ts";
 import { forwardCodec } from "../../protocol/Forward.ts";
 import { sinceKeys } from "../keys/Tables.ts";
@@ -25,10 +36,10 @@ export const keygenMessages = {
       incarnations: list(uint, Limits.members),
     }),
   ),
-  /** Round one, to every other member. */
-  "Keygen.Package": sinceKeys(record({ sessionId: digest, said: packageCodec })),
+  /** Round one, to every other member; `again` asks for the receiver's own, which has not come. */
+  "Keygen.Package": sinceKeys(record({ sessionId: digest, said: packageCodec, again: bool })),
   /** Round two: what one member alone is told, under the digest of all packages that the sender has. */
-  "Keygen.Share": sinceKeys(record({ sessionId: digest, heard: digest, box: bytes(1024) })),
+  "Keygen.Share": sinceKeys(record({ sessionId: digest, heard: digest, box: bytes(1024), again: bool })),
   /** To the writer: this member's share is stored, pending; the transcript is what was made. */
   "Keygen.Stored": sinceKeys(record({ sessionId: digest, transcript: digest })),
   /** The session is over without a key: why, and whose word did not hold, as far as that is known. */

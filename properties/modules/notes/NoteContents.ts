@@ -19,6 +19,7 @@ export const noteContents: Contents = (crypto, view, after, limit) =>
     .map(({ key, row }) => ({
       key,
       revision: 1,
+      isCounted: true,
       isSound: key === refOf(row.name),
       addTo: (set) => withNote(crypto, set, row),
     }));

@@ -1,0 +1,43 @@
+/** Which suite a request means, and whether this cluster can make such keys. */
+import { Either } from "effect";
+import { type Rejection, rejection } from "../../base/Rejection.ts";
+import { type KeyCrypto, type Suite, suiteOf, usualSuite } from "../../threshold/Suite.ts";
+
+const unsupported = rejection(
+  "UNSUPPORTED_ALGORITHM",
+  "No key of this algorithm can be made here.",
+  "Use an algorithm that the description of the API names for keys.",
+);
+
+const noSuchScheme = rejection(
+  "INVALID_REQUEST_BODY",
+  "The request body is not a key creation.",
+  "Correct what the errors point at and send the request again; nothing was changed.",
+  { faults: [{ pointer: "/scheme", code: "invalid_value", detail: "The algorithm has no such scheme here." }] },
+);
+
+const notThreshold = rejection(
+  "SCHEME_NOT_THRESHOLD",
+  "No kept library signs with shares of such keys, so only a peer that is alone can have one.",
+  "Use ED25519 with EdDSA, or SECP256K1 with BIP340 or TAPROOT; or a mono instance.",
+);
+
+/**
+ * The suite of a new key.
+ *
+ * @param scheme by default the first of the algorithm
+ * @param members how many peers hold the key
+ * @returns `UNSUPPORTED_ALGORITHM`, `INVALID_REQUEST_BODY` for a scheme of another algorithm, `SCHEME_NOT_THRESHOLD`
+ */
+export const suiteFor = (
+  keyCrypto: KeyCrypto,
+  algorithm: string,
+  scheme: string | undefined,
+  members: number,
+): Either.Either<Suite, Rejection> => {
+  const usual = usualSuite(keyCrypto, algorithm);
+  if (usual === undefined) return Either.left(unsupported);
+  const suite = scheme === undefined ? usual : suiteOf(keyCrypto, algorithm, scheme);
+  if (suite === undefined) return Either.left(noSuchScheme);
+  return members > 1 && suite.shared === undefined ? Either.left(notThreshold) : Either.right(suite);
+};

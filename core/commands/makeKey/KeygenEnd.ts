@@ -1,0 +1,100 @@
+/** How a session ends without a key: nothing of it stays, at any member. */
+import type { Digest } from "../../base/Digest.ts";
+import { type MemberFault, type Rejection, rejection } from "../../base/Rejection.ts";
+import { answerRejected, callerOfQueued } from "../../protocol/Answers.ts";
+import { refusalRejection } from "../../protocol/Refusals.ts";
+import type { Queued } from "../../protocol/Requests.ts";
+import type { Step } from "../../protocol/Step.ts";
+import type { PeerId } from "../../protocol/Topology.ts";
+import { generationLock } from "../keys/KeyLocks.ts";
+import { DISPUTED, type Failure, say } from "./KeygenRounds.ts";
+import { KEYGEN, type Making } from "./Making.ts";
+import { type KeygenSession, makings } from "./MakingState.ts";
+import { makeKey } from "./MakeKey.ts";
+import { erasePending } from "./PendingRows.ts";
+
+const ENDED_REMEMBERED = 64;
+
+const isMaking = (intent: Queued["intent"]): intent is Making => intent.kind === KEYGEN;
+
+/** The requests at the writer that wait for this very session. */
+export const waitingFor = (step: Step, requestDigest: Digest): ReadonlyArray<Queued> =>
+  step.state.requests.queue.filter(({ intent }) => isMaking(intent) && intent.requestDigest === requestDigest);
+
+/** The requests at the writer that wait for a key, in the order in which they came. */
+export const makingsInQueue = (step: Step): ReadonlyArray<Queued & { readonly intent: Making }> =>
+  step.state.requests.queue.flatMap((queued) =>
+    isMaking(queued.intent) ? [{ ...queued, intent: queued.intent }] : [],
+  );
+
+const remember = (step: Step, sessionId: Digest, failure: Failure): void => {
+  const ended = step.editIn(makings, "ended");
+  ended.set(sessionId, { sessionId, ...failure });
+  for (const oldest of ended.keys()) {
+    if (ended.size <= ENDED_REMEMBERED) return;
+    ended.delete(oldest);
+  }
+};
+
+/** Ends a session at this peer, and erases what was made in it unless a proposal rests on that. */
+export const endHere = (step: Step, sessionId: Digest, failure: Failure): void => {
+  remember(step, sessionId, failure);
+  if (step.slice(makings).sessions.has(sessionId)) step.editIn(makings, "sessions").delete(sessionId);
+  for (const [key, mark] of step.slice(makings).pending)
+    if (mark.sessionId === sessionId && !step.isLocked(generationLock(mark.keyId))) erasePending(step, key);
+};
+
+const told = (step: Step, from: PeerId, { code, members }: Failure, ref: string): Rejection => {
+  if (code !== DISPUTED) return refusalRejection(from, code, ref, makeKey.speaking);
+  // Whoever accuses another may be the one at fault.
+  const named = step.membership.peerIds.filter((peerId) => peerId === from || members.includes(peerId));
+  return rejection(
+    DISPUTED,
+    `What peers ${named.join(", ")} said while the key was made does not fit together.`,
+    "Repeat the request; if it happens again, one of the named peers does not do what it should.",
+    { ref, members: named.map((peerId) => ({ peerId, reason: "what it said does not fit what others said" })) },
+  );
+};
+
+/** Answers requests in the queue that they are not done, and takes them out of it. */
+export const turnAway = (step: Step, waiting: ReadonlyArray<Pick<Queued, "forward">>, refusal: Rejection): void => {
+  const going = step.state.requests.queue.filter(({ forward }) => waiting.some((each) => each.forward === forward));
+  step.draft("requests").queue = step.state.requests.queue.filter((queued) => !going.includes(queued));
+  for (const queued of going) answerRejected(step, callerOfQueued(queued), refusal, "only if remembered");
+};
+
+/** At the writer: ends it at all members. */
+export const endEverywhere = (step: Step, sessionId: Digest, failure: Failure): void => {
+  endHere(step, sessionId, failure);
+  say(step, { _tag: "Keygen.Ended", sessionId, ...failure });
+};
+
+/** What does not hold in a session; `from` found it. */
+export const failSession = (step: Step, session: KeygenSession, from: PeerId, failure: Failure): void => {
+  const { sessionId, making } = session;
+  if (!step.isWriter) {
+    endHere(step, sessionId, failure);
+    return say(step, { _tag: "Keygen.Ended", sessionId, ...failure }, [step.membership.writer]);
+  }
+  endEverywhere(step, sessionId, failure);
+  turnAway(step, waitingFor(step, making.requestDigest), told(step, from, failure, making.ref));
+};
+
+/** The members that hold a session up, as far as this peer can see. */
+export const silentIn = (
+  step: Step,
+  { packages, told: own, shares, stored }: KeygenSession,
+): ReadonlyArray<MemberFault> => {
+  const lacks = (from: ReadonlyMap<PeerId, unknown>): ReadonlyArray<PeerId> =>
+    step.others.filter((peerId) => !from.has(peerId));
+  const heard = own === undefined ? lacks(packages) : lacks(shares);
+  return (heard.length > 0 ? heard : lacks(stored)).map((peerId) => ({
+    peerId,
+    reason: "it does not go on with making the key",
+  }));
+};
+
+/** What this peer drew does not outlive the keys that it is here for, nor its trust in its rows. */
+export const forgetSessions = (step: Step): void => {
+  if (step.slice(makings).sessions.size > 0) step.editIn(makings, "sessions").clear();
+};

@@ -1,0 +1,125 @@
+/**
+ * A member is asked to make a key for a request. It judges for itself what it would judge in a vote, because what it
+ * makes is stored (contract 5.6).
+ */
+import { Either } from "effect";
+import { authorize } from "../../auth/Authorization.ts";
+import type { ActorCheck } from "../../auth/ActorCheck.ts";
+import { isAttested } from "../../protocol/Forward.ts";
+import { isOutOfTime } from "../../protocol/Clocks.ts";
+import { hasDenied } from "../../protocol/OwnRequest.ts";
+import type { Step } from "../../protocol/Step.ts";
+import type { PeerId } from "../../protocol/Topology.ts";
+import type { KeyAndShare } from "../../threshold/ThresholdScheme.ts";
+import { groupKeyOf } from "../keys/GroupRecord.ts";
+import { generationLock } from "../keys/KeyLocks.ts";
+import { openShare } from "../keys/Shares.ts";
+import { generationKey, keyRows } from "../keys/Tables.ts";
+import { endHere } from "./KeygenEnd.ts";
+import type { KeygenMessageOf } from "./KeygenMessages.ts";
+import { beginSession, say, sayPackage } from "./KeygenRounds.ts";
+import { advanceSession, takeEarly } from "./KeygenTurn.ts";
+import { isMaking, type Making, makingPermissions } from "./Making.ts";
+import { makings } from "./MakingState.ts";
+import { baseOf, readMaking, standing } from "./MakingStanding.ts";
+import { hasRoom, MAKING_MILLIS } from "./PendingRows.ts";
+
+/** Sessions at once, at the writer and so at every member. */
+export const MOST_SESSIONS = 4;
+
+/** What a session makes its shares of: nothing, or the share that is refreshed. A code where that is missing. */
+export type Start = { readonly old: KeyAndShare | undefined };
+
+export const startOf = (step: Step, making: Making): Start | string => {
+  if (making.madeBy !== "REFRESH") return { old: undefined };
+  const { generation } = baseOf(step.view, making);
+  const share = generation && openShare(step, generation);
+  return generation === undefined || share === undefined
+    ? "SHARE_MISSING"
+    : { old: { key: groupKeyOf(generation.group), share } };
+};
+
+interface Opening extends Start {
+  readonly making: Making;
+}
+
+const opening = (
+  step: Step,
+  { evidence, incarnations }: KeygenMessageOf<"Keygen.Open">,
+  actor: ActorCheck,
+): Opening | string => {
+  const { call, receivedAt } = evidence;
+  if (!step.isCurrent(incarnations)) return "WRONG_INCARNATION";
+  if (!isMaking(call)) return "WRONG_REQUEST";
+  const authorized = authorize(step.context, actor, makingPermissions(call));
+  if (Either.isLeft(authorized)) return authorized.left.code;
+  if (!isAttested(step.context.crypto, step.membership, evidence)) return "NOT_ATTESTED";
+  if (hasDenied(step, evidence)) return "DENIED";
+  if (isOutOfTime(receivedAt, step.now)) return "STALE_REQUEST";
+  const making = readMaking(step, call);
+  if (Either.isLeft(making)) return making.left.code;
+  return rowsOpening(step, making.right);
+};
+
+const rowsOpening = (step: Step, making: Making): Opening | string => {
+  if (step.isLocked(generationLock(making.ref))) return "LOCKED";
+  const stands = standing(step, making);
+  if (stands._tag === "Impossible") return stands.rejection.code;
+  if (stands._tag === "Done") return "DONE";
+  if (!hasRoom(step, generationKey(making.ref, making.base + 1))) return "PENDING_CAPACITY";
+  const start = startOf(step, making);
+  return typeof start === "string" ? start : { making, ...start };
+};
+
+const UNAVAILABLE: ActorCheck = { _tag: "Unavailable" };
+
+export const onOpen = (
+  step: Step,
+  from: PeerId,
+  message: KeygenMessageOf<"Keygen.Open">,
+  [actor = UNAVAILABLE]: ReadonlyArray<ActorCheck>,
+): void => {
+  const { sessionId, incarnations } = message;
+  if (from !== step.membership.writer || hasAnswered(step, from, message)) return;
+  // Nothing follows from missing token keys: the writer asks again.
+  if (actor._tag === "Unavailable") return;
+  const begun = opening(step, message, actor);
+  if (typeof begun === "string") {
+    const failure = { code: begun, members: [] };
+    endHere(step, sessionId, failure);
+    return say(step, { _tag: "Keygen.Ended", sessionId, ...failure }, [from]);
+  }
+  makeRoom(step, begun.making);
+  const deadline = step.elapsed + MAKING_MILLIS;
+  const session = beginSession(step, { sessionId, evidence: undefined, incarnations, deadline, ...begun });
+  sayPackage(step, session, step.others);
+  const next = takeEarly(step, session);
+  if (next !== undefined) advanceSession(step, next);
+};
+
+/** Says again how far a session is that is known here, or that it is over. */
+const hasAnswered = (step: Step, from: PeerId, { sessionId }: KeygenMessageOf<"Keygen.Open">): boolean => {
+  const { sessions, ended, pending } = step.slice(makings);
+  for (const [key, mark] of pending) {
+    const row = mark.sessionId === sessionId ? keyRows(step.view).get("pending", key) : undefined;
+    if (row === undefined) continue;
+    say(step, { _tag: "Keygen.Stored", sessionId, transcript: row.transcript }, [from]);
+    return true;
+  }
+  const over = ended.get(sessionId);
+  if (over !== undefined) say(step, { _tag: "Keygen.Ended", ...over }, [from]);
+  const session = sessions.get(sessionId);
+  if (session !== undefined) sayPackage(step, session, [from]);
+  return over !== undefined || session !== undefined;
+};
+
+/** A later session of the same key takes the place of the earlier one; beyond the limit, of the oldest. */
+const makeRoom = (step: Step, { ref }: Making): void => {
+  const { sessions } = step.slice(makings);
+  for (const { sessionId, making } of sessions.values())
+    if (making.ref === ref) endHere(step, sessionId, { code: "REPLACED", members: [] });
+  for (const sessionId of step.slice(makings).sessions.keys()) {
+    if (step.slice(makings).sessions.size < MOST_SESSIONS) return;
+    endHere(step, sessionId, { code: "REPLACED", members: [] });
+  }
+};

@@ -1,0 +1,117 @@
+/**
+ * The writer's side: it begins a session for a request in its queue that nothing was made for yet, and lets go of what
+ * nobody waits for any more. The request itself stays in the queue (Standing "NotYet") until it can be proposed.
+ */
+import type { Digest } from "../../base/Digest.ts";
+import { endsTooSoon } from "../../auth/Authorization.ts";
+import { type Rejection } from "../../base/Rejection.ts";
+import { leftOpen } from "../../protocol/Answers.ts";
+import { isOutOfTime, stampedWrong } from "../../protocol/Clocks.ts";
+import { forgotten, isFromBefore } from "../../protocol/DuplicateSuppression.ts";
+import { writerPatience } from "../../protocol/Patience.ts";
+import { askAnewUnlessJustFound, currentVerdict } from "../../protocol/Readiness.ts";
+import type { Queued } from "../../protocol/Requests.ts";
+import type { Step } from "../../protocol/Step.ts";
+import { unavailable } from "../../protocol/Unavailable.ts";
+import { generationLock } from "../keys/KeyLocks.ts";
+import { KEYS_SINCE } from "../keys/Tables.ts";
+import { endEverywhere, makingsInQueue, turnAway, waitingFor } from "./KeygenEnd.ts";
+import { beginSession, say, sayPackage } from "./KeygenRounds.ts";
+import { MOST_SESSIONS, startOf } from "./KeygenMember.ts";
+import { advanceSession, takeEarly } from "./KeygenTurn.ts";
+import type { Making } from "./Making.ts";
+import { makings } from "./MakingState.ts";
+import { standing } from "./MakingStanding.ts";
+import { MAKING_MILLIS } from "./PendingRows.ts";
+import { makeAlone } from "./MakeAlone.ts";
+
+/** So much before its caller is told that it waited too long, a session says who held it up. */
+const SOONER_MILLIS = 500;
+
+type Wanted = Queued & { readonly intent: Making };
+
+const UNWANTED = { code: "NOT_PROPOSED", members: [] };
+
+/**
+ * What was made or is being made for requests that are no longer here, and was not proposed; or together with a member
+ * that was restored since.
+ */
+const letGo = (step: Step): void => {
+  const { sessions, pending } = step.slice(makings);
+  const isOver = (requestDigest: Digest, incarnations: ReadonlyArray<number>): boolean =>
+    waitingFor(step, requestDigest).length === 0 || !step.isCurrent(incarnations);
+  for (const { sessionId, making, incarnations } of sessions.values())
+    if (isOver(making.requestDigest, incarnations)) endEverywhere(step, sessionId, UNWANTED);
+  for (const { sessionId, requestDigest, keyId, incarnations } of pending.values())
+    if (!step.isLocked(generationLock(keyId)) && isOver(requestDigest, incarnations))
+      endEverywhere(step, sessionId, UNWANTED);
+};
+
+/** Why nothing is begun for a request, though it is possible; undefined where nothing speaks against it. */
+const refusal = (step: Step, { forward, isFirst, intent }: Wanted): Rejection | undefined => {
+  if (step.version < KEYS_SINCE) {
+    const members = step.others.map((peerId) => ({ peerId, reason: "not every member speaks of keys yet" }));
+    return unavailable(members, intent.ref);
+  }
+  // As for a change that could be proposed (Coordinator.ts).
+  if (!isFirst && isFromBefore(step, forward))
+    return leftOpen(step.context.commands, forgotten(step, intent.ref), intent);
+  return isOutOfTime(forward.receivedAt, step.now)
+    ? unavailable([stampedWrong(forward.entryPeer)], intent.ref)
+    : undefined;
+};
+
+/** Begins sessions for waiting requests; called at the end of every event. */
+export const openSessions = (step: Step): void => {
+  const { sessions, pending } = step.slice(makings);
+  if (sessions.size > 0 || pending.size > 0) letGo(step);
+  const wanted = makingsInQueue(step).filter((queued) => isWaiting(step, queued));
+  if (wanted.length === 0) return;
+  const verdict = currentVerdict(step);
+  // Whoever waits is told who is not ready when the queue is looked at next.
+  if (verdict === undefined || verdict.faults.length > 0) return;
+  for (const queued of wanted) {
+    if (step.slice(makings).sessions.size >= MOST_SESSIONS) return;
+    if (isWaiting(step, queued)) open(step, queued);
+  }
+};
+
+/** Whether it waits for a session of its own, and for nothing else. */
+const isWaiting = (step: Step, { intent, tokenExpiresAt }: Wanted): boolean => {
+  for (const { making } of step.slice(makings).sessions.values()) if (making.ref === intent.ref) return false;
+  for (const { keyId } of step.slice(makings).pending.values()) if (keyId === intent.ref) return false;
+  return (
+    !step.isLocked(generationLock(intent.ref)) &&
+    endsTooSoon(step.context, tokenExpiresAt) === undefined &&
+    standing(step, intent)._tag === "NotYet"
+  );
+};
+
+const SESSION_TAG = "keygen session";
+
+const open = (step: Step, queued: Wanted): void => {
+  const { intent: making, forward: evidence, arrivedAt } = queued;
+  const { crypto, entropy } = step.context;
+  // The others are asked for their clocks once more.
+  if (isOutOfTime(evidence.receivedAt, step.now) && !askAnewUnlessJustFound(step)) return;
+  const refused = refusal(step, queued);
+  if (refused !== undefined) return turnAway(step, [queued], refused);
+  // The request is part of the label, so that two sessions of one step have different names.
+  const sessionId: Digest = crypto.sha256(crypto.derive(entropy, `${SESSION_TAG} ${making.requestDigest}`));
+  const start = startOf(step, making);
+  if (typeof start === "string")
+    return turnAway(step, [queued], unavailable([{ peerId: step.self, reason: NO_SHARE }], making.ref));
+  const incarnations = step.membership.peerIds.map((peerId) => step.recordedIncarnation(peerId));
+  if (step.others.length === 0) return makeAlone(step, { sessionId, making, incarnations, old: start.old });
+  const deadline = Math.min(
+    step.elapsed + MAKING_MILLIS,
+    Math.max(step.elapsed + 1, arrivedAt + writerPatience(step) - SOONER_MILLIS),
+  );
+  const session = beginSession(step, { sessionId, making, evidence, incarnations, deadline, ...start });
+  say(step, { _tag: "Keygen.Open", sessionId, evidence, incarnations });
+  sayPackage(step, session, step.others);
+  const next = takeEarly(step, session);
+  if (next !== undefined) advanceSession(step, next);
+};
+
+const NO_SHARE = "its share of the key is missing";

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { actor, Cluster, codeOf, founded, rowsOf } from "../../../properties/cluster/Cluster.ts";
+import { posted } from "../../../properties/cluster/Enrolling.ts";
+import type { ActorCheck } from "../../auth/ActorCheck.ts";
+import type { PeerId } from "../../protocol/Topology.ts";
+import { KEYS_PATH, keyPath } from "../keys/KeyId.ts";
+import { generationKey } from "../keys/Tables.ts";
+
+const keeper: ActorCheck =
+  actor._tag === "Verified"
+    ? { ...actor, claims: { ...actor.claims, permissions: ["service.dkg.*", "service.approvers.register"] } }
+    : actor;
+
+const keyed = (total = 3): Cluster => {
+  const cluster = founded(total);
+  cluster.judge = () => keeper;
+  return cluster;
+};
+
+const create = (cluster: Cluster, through: PeerId, requestId: string, change: object = {}): void =>
+  cluster.ask(
+    through,
+    requestId,
+    posted(KEYS_PATH, { keyId: "k1", algorithm: "ED25519", authorities: [{ id: "arbitrary" }], ...change }),
+  );
+
+const renew = (cluster: Cluster, through: PeerId, requestId: string, act: "rotate" | "refresh", base: number): void =>
+  cluster.ask(through, requestId, posted(keyPath("k1", act), { baseGeneration: base }));
+
+const peers = [1, 2, 3];
+
+describe("the creation of a key", () => {
+  it.each(peers)("through peer %i is answered when every member has it", (through) => {
+    const cluster = keyed();
+    create(cluster, through, "request");
+    cluster.pass(400);
+    expect(cluster.answers.get("request")).toMatchObject({
+      _tag: "KeyMade",
+      created: true,
+      key: { keyId: "k1", algorithm: "ED25519", scheme: "EdDSA", generation: 1, revision: 1 },
+      generation: { generation: 1, state: "ACTIVE", madeBy: "CREATE", group: { threshold: 2 } },
+    });
+    expect([rowsOf(cluster, "custodyKeys"), rowsOf(cluster, "shares"), rowsOf(cluster, "pending")]).toEqual([
+      [1, 1, 1],
+      [1, 1, 1],
+      [0, 0, 0],
+    ]);
+    const rows = peers.map((peerId) => cluster.row(peerId, "generations", generationKey("k1", 1)));
+    expect(rows[1]).toEqual(rows[0]);
+    expect(rows[2]).toEqual(rows[0]);
+  });
+
+  it("is found by the same request through every peer, and refused to another of its id", () => {
+    const cluster = keyed();
+    create(cluster, 2, "first");
+    cluster.pass(400);
+    for (const through of peers) create(cluster, through, `again ${through}`);
+    create(cluster, 3, "other", { assetOwner: "somebody" });
+    cluster.pass(2_000);
+    for (const through of peers)
+      expect(cluster.answers.get(`again ${through}`)).toMatchObject({ _tag: "KeyMade", created: false });
+    expect(codeOf(cluster, "other")).toBe("KEY_ALREADY_EXISTS");
+    expect(rowsOf(cluster, "shares")).toEqual([1, 1, 1]);
+  });
+
+  it("of one id by two callers at once makes one key", () => {
+    const cluster = keyed();
+    create(cluster, 2, "one");
+    create(cluster, 3, "two", { assetOwner: "somebody" });
+    cluster.pass(2_000);
+    expect([codeOf(cluster, "one"), codeOf(cluster, "two")].toSorted()).toEqual(["KEY_ALREADY_EXISTS", "KeyMade"]);
+    expect([rowsOf(cluster, "custodyKeys"), rowsOf(cluster, "pending")]).toEqual([
+      [1, 1, 1],
+      [0, 0, 0],
+    ]);
+  });
+
+  it("at a peer that is alone asks nobody", () => {
+    const cluster = keyed(1);
+    create(cluster, 1, "request");
+    cluster.pass(100);
+    expect(cluster.answers.get("request")).toMatchObject({ _tag: "KeyMade", generation: { group: { threshold: 1 } } });
+    expect(rowsOf(cluster, "shares")).toEqual([1]);
+  });
+});
+
+describe("the next generation of a key", () => {
+  it.each(["rotate", "refresh"] as const)("by %s follows the one that was named, once", (act) => {
+    const cluster = keyed();
+    create(cluster, 1, "create");
+    cluster.pass(400);
+    renew(cluster, 3, "first", act, 1);
+    cluster.pass(400);
+    renew(cluster, 2, "again", act, 1);
+    renew(cluster, 2, "wrong", act === "rotate" ? "refresh" : "rotate", 1);
+    cluster.pass(1_000);
+    const [made, before] = [cluster.answers.get("first"), cluster.answers.get("create")];
+    if (made?._tag !== "KeyMade" || before?._tag !== "KeyMade") throw new Error("no key was made");
+    expect(made.generation.publicKey === before.generation.publicKey).toBe(act === "refresh");
+    expect(made.generation.group.verifyingShares).not.toEqual(before.generation.group.verifyingShares);
+    expect(cluster.answers.get("again")).toMatchObject({ _tag: "KeyMade", created: false, key: { generation: 2 } });
+    expect(codeOf(cluster, "wrong")).toBe("GENERATION_MOVED");
+    expect(cluster.row(2, "generations", generationKey("k1", 1))?.state).toBe(
+      act === "rotate" ? "HISTORICAL" : "SUPERSEDED",
+    );
+  });
+});

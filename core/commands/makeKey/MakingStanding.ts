@@ -1,0 +1,144 @@
+/** How a request that makes a generation stands against one peer's rows. */
+import { Either } from "effect";
+import { Limits } from "../../base/Limits.ts";
+import { type Rejection, rejection, type RejectionCode } from "../../base/Rejection.ts";
+import type { Standing } from "../../protocol/Command.ts";
+import type { EvaluationContext } from "../../protocol/EvaluationContext.ts";
+import type { Call } from "../../protocol/Forward.ts";
+import type { RowView } from "../../protocol/Tables.ts";
+import type { Suite } from "../../threshold/Suite.ts";
+import { keyLock } from "../approvers/Locks.ts";
+import { approverRows } from "../approvers/Tables.ts";
+import { custodyIdentity } from "../keys/CustodyIdentity.ts";
+import { custodyOwner } from "../keys/KeyId.ts";
+import { suiteFor } from "../keys/Suites.ts";
+import { generationKey, keyRows } from "../keys/Tables.ts";
+import { type Base, keygenEffectsAt } from "./KeygenEffects.ts";
+import { type Making, makingOf } from "./Making.ts";
+
+const refused = (code: RejectionCode, detail: string, hint: string, ref: string): Rejection =>
+  rejection(code, detail, hint, { ref });
+
+export const notFound = (keyId: string): Rejection =>
+  refused("KEY_NOT_FOUND", "No key has this id.", "Check the id; the catalog lists the keys that you may use.", keyId);
+
+export const destroyed = (keyId: string): Rejection =>
+  refused("KEY_DESTROYED", "The key is destroyed, and its id is used up.", "Create a key of another id.", keyId);
+
+export const moved = (keyId: string): Rejection =>
+  refused(
+    "GENERATION_MOVED",
+    "The key's newest generation is another one than the request builds on.",
+    "Read the key, and build on the generation that it has.",
+    keyId,
+  );
+
+const exists = (keyId: string): Rejection =>
+  refused("KEY_ALREADY_EXISTS", "A key of this id was made otherwise.", "Read the key, or choose another id.", keyId);
+
+const used = (keyId: string): Rejection =>
+  refused("GENERATION_MOVED", "The key has as many generations as it may.", "Create another key.", keyId);
+
+const owned = (keyId: string): Rejection =>
+  refused(
+    "KEY_ALREADY_REGISTERED",
+    "The public key that was made is an approver's, or about to become one.",
+    "Repeat the request; another key is made.",
+    keyId,
+  );
+
+export const baseOf = (view: RowView, { ref }: Pick<Making, "ref">): Base => {
+  const rows = keyRows(view);
+  const key = rows.get("custodyKeys", ref);
+  return { key, generation: key && rows.get("generations", generationKey(ref, key.generation)) };
+};
+
+const isSameList = (asked: ReadonlyArray<string> | undefined, has: ReadonlyArray<string>): boolean =>
+  asked === undefined || (asked.length === has.length && asked.every((each, index) => each === has[index]));
+
+/** Whether the key has what was asked for; what a renewal leaves out may be anything. */
+const fits = ({ authorities, assetOwner, madeBy }: Making, { key, generation }: Base): boolean =>
+  generation !== undefined &&
+  generation.madeBy === madeBy &&
+  isSameList(authorities, generation.authorities) &&
+  (assetOwner ?? (madeBy === "CREATE" ? undefined : key?.assetOwner)) === key?.assetOwner;
+
+/** Whether the result of this request, or of one like it, is stored. */
+export const isMade = (view: RowView, making: Making): boolean => {
+  const base = baseOf(view, making);
+  const { key } = base;
+  if (key?.status !== "ACTIVE") return false;
+  if (making.madeBy !== "CREATE") return key.generation === making.base + 1 && fits(making, base);
+  const first = keyRows(view).get("generations", generationKey(making.ref, 1));
+  return (
+    key.algorithm === making.algorithm &&
+    key.scheme === (making.scheme ?? key.scheme) &&
+    fits(making, { key, generation: first })
+  );
+};
+
+/** Why it cannot be done whatever is made for it; undefined where that is open. */
+const hindrance = (view: RowView, making: Making): Extract<Standing, { readonly _tag: "Impossible" }> | undefined => {
+  const { ref, base, madeBy } = making;
+  const { key } = baseOf(view, making);
+  const impossible = (found: Rejection, isFinal = true) => ({ _tag: "Impossible" as const, rejection: found, isFinal });
+  if (key?.status === "DESTROYED") return impossible(destroyed(ref));
+  if (madeBy === "CREATE") return key === undefined ? undefined : impossible(exists(ref));
+  if (key === undefined) return impossible(notFound(ref), false);
+  // Generations never go back, so a superseded one never comes again.
+  if (key.generation !== base) return impossible(moved(ref), base < key.generation);
+  return base >= Limits.generations ? impossible(used(ref)) : undefined;
+};
+
+/** The suite of the key that the request is about. */
+export const suiteOfMaking = (
+  { context, membership }: Pick<EvaluationContext, "context" | "membership">,
+  making: Making,
+): Either.Either<Suite, Rejection> => {
+  const { key } = making.madeBy === "CREATE" ? { key: undefined } : baseOf(context.view, making);
+  const { algorithm = "", scheme } = key ?? making;
+  return suiteFor(context.keyCrypto, algorithm, scheme, membership.peerIds.length);
+};
+
+const noArbitrary = rejection(
+  "INVALID_REQUEST_BODY",
+  "This cluster has no authority that can be attached.",
+  "Allow the authority arbitrary in the configuration of every peer.",
+  { faults: [{ pointer: "/authorities/0/id", code: "invalid_value", detail: "The authority is not enabled here." }] },
+);
+
+/** The request, as far as it can be done in this cluster at all; a new key's scheme is known from here on. */
+export const readMaking = (
+  evaluation: Pick<EvaluationContext, "context" | "membership">,
+  call: Call,
+): Either.Either<Making, Rejection> =>
+  Either.flatMap(makingOf(call, evaluation.context.crypto), (making) => {
+    if (making.authorities !== undefined && !evaluation.context.settings.arbitrary) return Either.left(noArbitrary);
+    return making.madeBy === "CREATE"
+      ? Either.map(suiteOfMaking(evaluation, making), ({ scheme }) => ({ ...making, scheme }))
+      : Either.right(making);
+  });
+
+/** Done, impossible, not yet made by this peer, or possible with what it has made. */
+export const standing = (evaluation: EvaluationContext, making: Making): Standing => {
+  const { context, membership } = evaluation;
+  const { view, crypto } = context;
+  if (isMade(view, making)) return { _tag: "Done", name: making.ref };
+  const found = hindrance(view, making);
+  if (found !== undefined) return found;
+  const suite = suiteOfMaking(evaluation, making);
+  if (Either.isLeft(suite)) return { _tag: "Impossible", rejection: suite.left, isFinal: false };
+  const pending = keyRows(view).get("pending", generationKey(making.ref, making.base + 1));
+  if (pending?.requestDigest !== making.requestDigest || !evaluation.isCurrent(pending.incarnations))
+    return { _tag: "NotYet" };
+  const identity = custodyIdentity(crypto, suite.right, pending);
+  const owner = approverRows(view).get("keys", identity);
+  const isOthers = owner !== undefined && owner.id !== custodyOwner(making.ref);
+  if (isOthers || evaluation.isLocked(keyLock(identity)))
+    return { _tag: "Impossible", rejection: owned(making.ref), isFinal: false };
+  const base = baseOf(view, making);
+  return {
+    _tag: "Possible",
+    effectsAt: keygenEffectsAt(crypto, membership.topology, making, suite.right, base, pending, identity),
+  };
+};

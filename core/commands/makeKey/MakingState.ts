@@ -1,0 +1,97 @@
+/** A peer's memory of keys that are being made. */
+import { allRows } from "../../protocol/AllRows.ts";
+import type { Digest } from "../../base/Digest.ts";
+import type { Forward } from "../../protocol/Forward.ts";
+import type { Slice } from "../../protocol/Module.ts";
+import type { PeerId } from "../../protocol/Topology.ts";
+import type { Secret } from "../../threshold/Secret.ts";
+import type { KeyAndShare } from "../../threshold/ThresholdScheme.ts";
+import { generationKey, type KeyRows, keyRows } from "../keys/Tables.ts";
+import type { KeygenMessageOf, SaidPackage } from "./KeygenMessages.ts";
+import type { Making } from "./Making.ts";
+
+/** What this peer drew for a session: both serve no other. */
+export interface Drawn {
+  /** Its polynomial is expanded from this. */
+  readonly seed: Secret;
+  /** Its key of this session, under which it is told secrets. */
+  readonly boxSeed: Secret;
+}
+
+/** What this peer tells every other member alone; repeated as it was sent. */
+export interface Told {
+  /** The digest of all packages that it has. */
+  readonly heard: Digest;
+  readonly boxes: ReadonlyMap<PeerId, Uint8Array>;
+}
+
+/** A key that all members are making together, at one of them. */
+export interface KeygenSession {
+  readonly sessionId: Digest;
+  readonly making: Making;
+  /** At the writer: the request, with its token; it is shown to every member. */
+  readonly evidence: Forward | undefined;
+  /** Of all members, in member order. */
+  readonly incarnations: ReadonlyArray<number>;
+  /** The share that is refreshed. */
+  readonly old: KeyAndShare | undefined;
+  /** Absent once this peer's share is made. */
+  readonly drawn: Drawn | undefined;
+  readonly own: SaidPackage;
+  readonly packages: ReadonlyMap<PeerId, SaidPackage>;
+  readonly told: Told | undefined;
+  readonly shares: ReadonlyMap<PeerId, { readonly heard: Digest; readonly box: Uint8Array }>;
+  readonly made: KeyRows["pending"] | undefined;
+  /** At the writer: what the others say that they have stored. */
+  readonly stored: ReadonlyMap<PeerId, Digest>;
+  /** Monotonic milliseconds. */
+  readonly startedAt: number;
+  readonly deadline: number;
+}
+
+/** What is known of a row of `pending`. */
+export interface PendingMark {
+  readonly keyId: string;
+  readonly sessionId: Digest;
+  readonly requestDigest: Digest;
+  readonly incarnations: ReadonlyArray<number>;
+  /** Monotonic milliseconds: since when this process keeps it; undefined until it has looked at it. */
+  readonly since: number | undefined;
+  /** Whether an undecided proposal rests on it, or another change of the key is under way. */
+  readonly isHeld: boolean;
+}
+
+/** A session that is over here, and why. */
+export type Ended = Omit<KeygenMessageOf<"Keygen.Ended">, "_tag">;
+
+export interface MakingState {
+  readonly sessions: ReadonlyMap<Digest, KeygenSession>;
+  /** By generation key, as the rows. */
+  readonly pending: ReadonlyMap<string, PendingMark>;
+  /** The newest, oldest first: none is opened again. */
+  readonly ended: ReadonlyMap<Digest, Ended>;
+  /** Packages of sessions that are not known here yet: the newest few of each member. */
+  readonly early: ReadonlyMap<PeerId, ReadonlyArray<KeygenMessageOf<"Keygen.Package">>>;
+}
+
+/** The mark of a row that nothing is known to rest on. */
+export const markOf = (
+  { keyId, sessionId, requestDigest, incarnations }: KeyRows["pending"],
+  since: number | undefined,
+): PendingMark => ({ keyId, sessionId, requestDigest, incarnations, since, isHeld: false });
+
+const empty: MakingState = { sessions: new Map(), pending: new Map(), ended: new Map(), early: new Map() };
+
+export const makings: Slice<MakingState> = {
+  name: "makeKey",
+  empty,
+  boot: (view) => ({
+    ...empty,
+    pending: new Map(
+      allRows(keyRows(view), "pending").map((row) => [
+        generationKey(row.keyId, row.generation),
+        markOf(row, undefined),
+      ]),
+    ),
+  }),
+};

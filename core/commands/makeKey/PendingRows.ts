@@ -1,0 +1,71 @@
+/**
+ * What was made for a request and is not certified. It is this peer's own as long as a proposal rests on it; without one
+ * it goes: with its session, with the proposal that was aborted, or after a minute.
+ */
+import type { Step } from "../../protocol/Step.ts";
+import { generationLock } from "../keys/KeyLocks.ts";
+import { generationKey, type KeyRows, keyTables } from "../keys/Tables.ts";
+import { makings, markOf, type PendingMark } from "./MakingState.ts";
+
+export const PENDING_TIMER = "Keygen.pending";
+/** How long a session may take, and how long what it made waits for its proposal. */
+export const MAKING_MILLIS = 60_000;
+/** Rows of `pending` that a peer keeps. */
+export const MOST_PENDING = 64;
+
+/** Its row became a share, or goes in this step. */
+export const forgetMark = (step: Step, key: string): void => {
+  if (step.slice(makings).pending.has(key)) step.editIn(makings, "pending").delete(key);
+};
+
+/** Removes what was made, from the disk too. */
+export const erasePending = (step: Step, key: string): void => {
+  const rows = step.rows(keyTables);
+  if (rows.current("pending", key) !== undefined) rows.write({ op: "remove", table: "pending", key });
+  forgetMark(step, key);
+};
+
+const isHeldNow = (step: Step, { keyId }: PendingMark): boolean => step.isLocked(generationLock(keyId));
+
+/** Whether there is room for what is made for this generation, if need be in the place of the oldest orphan. */
+export const hasRoom = (step: Step, key: string): boolean => {
+  const { pending } = step.slice(makings);
+  return pending.has(key) || pending.size < MOST_PENDING || oldestOrphan(step) !== undefined;
+};
+
+const oldestOrphan = (step: Step): string | undefined => {
+  for (const [key, mark] of step.slice(makings).pending) if (!isHeldNow(step, mark)) return key;
+  return undefined;
+};
+
+/** Stores what was made, in the place of what was made before for the same generation. */
+export const storePending = (step: Step, row: KeyRows["pending"]): void => {
+  const key = generationKey(row.keyId, row.generation);
+  const { pending } = step.slice(makings);
+  const orphan = pending.has(key) || pending.size < MOST_PENDING ? undefined : oldestOrphan(step);
+  if (orphan !== undefined) erasePending(step, orphan);
+  step.rows(keyTables).put("pending", key, row);
+  const marks = step.editIn(makings, "pending");
+  // The newest is the last.
+  marks.delete(key);
+  marks.set(key, markOf(row, step.elapsed));
+  step.arm(PENDING_TIMER, MAKING_MILLIS);
+};
+
+/**
+ * Erases what no proposal rests on any more; called at the end of every event of a peer that takes part. The writer
+ * loses its session with its process, and what is left of it serves nothing.
+ */
+export const tidyPending = (step: Step): void => {
+  const { pending } = step.slice(makings);
+  if (pending.size === 0) return;
+  for (const [key, mark] of pending) {
+    const isHeld = isHeldNow(step, mark);
+    const isLost = mark.since === undefined && step.isWriter;
+    const isOld = mark.since !== undefined && step.elapsed - mark.since >= MAKING_MILLIS;
+    if (!isHeld && (mark.isHeld || isLost || isOld)) erasePending(step, key);
+    else if (isHeld !== mark.isHeld || mark.since === undefined)
+      step.editIn(makings, "pending").set(key, { ...mark, isHeld, since: mark.since ?? step.elapsed });
+  }
+  if (step.slice(makings).pending.size > 0) step.arm(PENDING_TIMER, MAKING_MILLIS);
+};
