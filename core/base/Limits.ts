@@ -49,6 +49,21 @@ export const Limits = {
   signingBodyBytes: 1536 * 1024,
   /** ML-DSA-87 has the longest, of 4,627 bytes. */
   signatureBytes: 8 * 1024,
+  /** Sessions of signatures that a peer holds a nonce for, those of one coordinator, and the bytes that they sign. */
+  signingSessions: 1024,
+  signingSessionsOfCoordinator: 256,
+  signingSessionBytes: 64 * 1024 * 1024,
+  /** How long such a session waits for what is to be signed with whom. */
+  signingSessionMillis: 10_000,
+  /** Requests to sign that a peer coordinates at once, and the bytes of their bodies. */
+  signingRequests: 256,
+  signingRequestBytes: 64 * 1024 * 1024,
+  /** How often a signature is tried, each time with other nonces. */
+  signingAttempts: 3,
+  /** From the timestamp of an operation that needs no approval to its deadline. */
+  operationMillis: 60_000,
+  /** How long a consent is kept past its deadline. */
+  consentRetentionMillis: 3_600_000,
   /** The effects of one change in bytes: an approver with the longest descriptor and all metadata, and some slack. */
   effectsBytes: 64 * 1024,
   /** The writer's answer to an exchange: a session, and an acknowledgement of each of 64 members. */

@@ -8,8 +8,9 @@ import { makeKey } from "./makeKey/MakeKey.ts";
 import { makeKeyModule } from "./makeKey/MakeKeyModule.ts";
 import { registerKey } from "./registerKey/RegisterKey.ts";
 import { replaceMetadata } from "./replaceMetadata/ReplaceMetadata.ts";
+import { signatures } from "./signWithKey/SigningModule.ts";
 
-const modules = [approvers, enrollment, keys, makeKeyModule] as const;
+const modules = [approvers, enrollment, keys, makeKeyModule, signatures] as const;
 
 export const commands: Composition = composed([registerKey, replaceMetadata, enrollPasskey, makeKey], modules);
 

@@ -68,6 +68,19 @@ export const writeAudit = (step: Step, id: Digest, proposal: Proposal): void => 
   });
 };
 
+/** A member's consent to one use of a key, in the transaction of the consent (S32 has no proposal for it). */
+export const auditConsent = (
+  step: Step,
+  consent: Pick<Event, "id" | "actor" | "keyId" | "generation" | "entryPeer" | "request">,
+): void =>
+  append(step, {
+    ...consent,
+    timestamp: step.now,
+    event: "SIGN_CONSENTED",
+    outcome: "CONSENTED",
+    detail: `operation ${consent.id}`,
+  });
+
 /** The founding: who belongs to the cluster from now on. No caller requested it. */
 export const auditFounding = (step: Step, { digest, peerIds, topology }: Membership): void =>
   append(step, {

@@ -4,7 +4,7 @@ export class Names {
   readonly #counts = new Map<string, number>();
 
   /** p1, p2, … for the proposals, s1, s2, … for the sessions. */
-  of(kind: "p" | "s", id: string): string {
+  of(kind: "n" | "p" | "s", id: string): string {
     const known = this.#names.get(id);
     if (known !== undefined) return known;
     const name = `${kind}${this.#next(kind)}`;

@@ -109,6 +109,21 @@ export class Words {
         return `${message.requestId}: ${this.#names.approver(message.ref)}`;
       case "StoredAnswer":
         return `${message.requestId}: ${this.#names.approver(message.ref)} revision ${message.revision}`;
+      case "Sign.Open":
+        return `${this.#names.of("n", message.sessionId)} (generation ${message.generation})`;
+      case "Sign.Commit":
+        return this.#names.of("n", message.sessionId);
+      case "Sign.Refused":
+        return `${this.#names.of("n", message.sessionId)}: ${message.code}`;
+      case "Sign.Package":
+        return message.items
+          .map(({ sessionId, commitments }) => {
+            const signers = commitments.map(({ index }) => index).join(", ");
+            return `${this.#names.of("n", sessionId)} by shares ${signers}`;
+          })
+          .join("; ");
+      case "Sign.Share":
+        return message.items.map(({ sessionId }) => this.#names.of("n", sessionId)).join("; ");
       case "SnapshotRequest":
         return `after slot ${slotOf(message.after)}`;
       case "SnapshotOffer":

@@ -22,10 +22,12 @@ const placed: { readonly [T in TableName]: Place } = {
   strays: "records",
   // Whatever others show of this peer is looked for among them, and a backup is judged by their chain.
   batches: "records",
-  // For ever: which keys there are, and which message a peer has consented to sign for an operation.
+  // For ever: which keys there are.
   custodyKeys: "records",
   generations: "records",
+  // Until an hour past their deadlines, of which one row keeps the latest; many, where much is signed.
   consents: "records",
+  consentFloor: "working",
   // As long as a row that its transaction wrote.
   seals: "records",
   // For ever: of passkeys, which approver has one, what was observed, and that no session makes two.

@@ -51,6 +51,14 @@ const deeds = [
   "again",
   "sign with an unknown key",
 ] as const;
+/** What else they ask for than key generations. */
+const KINDS: Readonly<Record<string, string>> = {
+  sign: "SIGN",
+  "sign with an unknown key": "SIGN",
+  destroy: "DESTROY",
+  end: "DESTROY",
+  repair: "REPAIR",
+};
 const WEIGHTS = [50, 14, 10, 10, 8, 2, 3, 10, 2];
 
 const suites = ["ED25519/EdDSA", "SECP256K1/BIP340", "P256/ECDSA", "ED25519", "ED25519/BIP340"] as const;
@@ -61,10 +69,14 @@ export class KeyHolders {
   readonly #known: Array<Known> = [];
   readonly #sent: Array<KeyRequest> = [];
   #kept = 0;
+  readonly #weights: ReadonlyArray<number>;
   #nextKey = 1;
 
   constructor(world: World) {
     this.#world = world;
+    const { byKind, services } = world.product.composition;
+    const isThere = (kind: string): boolean => byKind.has(kind) || services.some((each) => each.kind === kind);
+    this.#weights = deeds.map((deed, at) => (isThere(KINDS[deed] ?? "KEYGEN") ? (WEIGHTS[at] ?? 0) : 0));
   }
 
   /** A caller was told of a key. */
@@ -117,7 +129,7 @@ export class KeyHolders {
   }
 
   #drawn(unit: Unit): KeyRequest {
-    const deed = unit.named("with a key", "sign", deeds, WEIGHTS);
+    const deed = unit.named("with a key", "sign", deeds, this.#weights);
     const { commands } = this.#world;
     if (deed === "again") {
       const sent = this.#sent[unit.between("request", 0, 0, this.#sent.length - 1, 0, SENT - 1)];

@@ -51,6 +51,8 @@ export const keyTables = {
       commandDigest: nullable(digest),
     }),
   ),
+  /** One row: the latest deadline of all consents that were removed; nothing up to it is consented to any more. */
+  consentFloor: sinceKeys(record({ expiresAt: uint })),
 };
 export type KeyRows = RowsOf<typeof keyTables>;
 

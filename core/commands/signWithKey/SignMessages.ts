@@ -1,12 +1,15 @@
 /** What the coordinator of a signature and its signers say to each other (docs/protocol.md, Keys). */
 import { bytes, digest, list, record, text, type TypeOf, uint, type Variant } from "../../codec/Codec.ts";
+import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
+import type { Crypto } from "../../crypto/Crypto.ts";
+import { batch } from "../../protocol/Message.ts";
 import { sinceKeys } from "../keys/Tables.ts";
 
 const ELEMENT_CHARACTERS = 66;
 
 /** The call whose signature is wanted, with the bearer token that permits it; never stored. */
-export const signingEvidenceCodec = record({
+const signingEvidenceCodec = record({
   path: text(2048),
   rawBody: bytes(Limits.signingBodyBytes),
   token: text(16 * 1024),
@@ -14,11 +17,23 @@ export const signingEvidenceCodec = record({
 export type SigningEvidence = TypeOf<typeof signingEvidenceCodec>;
 
 /** RFC 9591 5.1. */
-export const commitmentsCodec = record({
+const commitmentsCodec = record({
   index: uint,
   hiding: text(ELEMENT_CHARACTERS),
   binding: text(ELEMENT_CHARACTERS),
 });
+export type SaidCommitments = TypeOf<typeof commitmentsCodec>;
+
+const packageCodec = record({
+  sessionId: digest,
+  /** Of all signers of this attempt, the receiver among them. */
+  commitments: list(commitmentsCodec, Limits.members),
+  messageDigest: digest,
+});
+export type SaidPackage = TypeOf<typeof packageCodec>;
+
+const shareCodec = record({ sessionId: digest, index: uint, scalar: text(64) });
+export type SaidShare = TypeOf<typeof shareCodec>;
 
 export const signMessages = {
   /** The coordinator asks a member to sign: everything that it judges for itself. */
@@ -37,18 +52,16 @@ export const signMessages = {
   ),
   /** The member would sign: commitments to nonces that serve this session alone. */
   "Sign.Commit": sinceKeys(record({ sessionId: digest, commitments: commitmentsCodec })),
-  /** The member does not sign: the code and sentence of what was found; binds nobody. */
-  "Sign.Refused": sinceKeys(record({ sessionId: digest, code: text(64), detail: text(1024), generation: uint })),
-  /** The signers' commitments, the receiver's own among them, and what is signed. */
-  "Sign.Package": sinceKeys(
-    record({
-      sessionId: digest,
-      commitments: list(commitmentsCodec, Limits.members),
-      messageDigest: digest,
-    }),
-  ),
-  /** The member's share of the signature; its consent was flushed before. */
-  "Sign.Share": sinceKeys(record({ sessionId: digest, index: uint, scalar: text(64) })),
+  /** The member does not sign: the code of what was found, and the generation that it has. Binds nobody. */
+  "Sign.Refused": sinceKeys(record({ sessionId: digest, code: text(64), generation: uint })),
+  /** What is signed by whom, of all sessions that are ready: one flush of the receiver serves them all. */
+  "Sign.Package": sinceKeys(record({ items: batch(packageCodec) })),
+  /** The member's shares of these signatures; its consents were flushed before. */
+  "Sign.Share": sinceKeys(record({ items: batch(shareCodec) })),
 };
 export type SignMessage = Variant<typeof signMessages>;
 export type SignMessageOf<T extends SignMessage["_tag"]> = Extract<SignMessage, { readonly _tag: T }>;
+
+/** A name for a package: another one under the same session is refused for ever. */
+export const packageDigestOf = (crypto: Pick<Crypto, "digest">, said: SaidPackage): Digest =>
+  crypto.digest("CUSTODY_SIGN_PACKAGE_V1", packageCodec, said);

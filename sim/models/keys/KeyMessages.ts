@@ -38,10 +38,7 @@ export const keyMessages = {
   },
   "Sign.Package": {
     ...plain,
-    wordsOf: ({ sessionId, commitments }: SignMessageOf<"Sign.Package">) => [
-      ...session({ sessionId }),
-      `of ${commitments.length}`,
-    ],
+    wordsOf: ({ items }: SignMessageOf<"Sign.Package">) => items.flatMap(session),
   },
   "Sign.Share": plain,
   "Repair.Open": {

@@ -1,12 +1,9 @@
 /** The models of all that is done with keys: commands that make and end them, and services that use and repair them. */
 import { keygenEffects } from "../../../core/commands/makeKey/KeygenEffects.ts";
-import { destructionEffects } from "../../../core/commands/destroyKey/DestroyEffects.ts";
 import type { Proposal } from "../../../core/protocol/Proposal.ts";
 import { Violation } from "../../base/Violation.ts";
 import {
   creation,
-  ending,
-  type KeyEnding,
   type KeyMaking,
   renewal,
   repairing,
@@ -16,14 +13,14 @@ import {
 } from "../../requests/KeyRequests.ts";
 import { assertAllowed, unasked } from "../../requests/Success.ts";
 import type { Changing, Model } from "../Model.ts";
-import { endingIn, makingIn } from "./KeyEffects.ts";
+import { makingIn } from "./KeyEffects.ts";
 import { keyRegistry } from "./KeyRegistry.ts";
 import { keySubject } from "./KeySubject.ts";
 
 const permission = { needed: "service.dkg.create", other: "service.approvers.register", isNeeded: true };
 
 /** Nothing of keys is kept in the history of approvers. */
-const apart = { permission, deeds: () => [], meaning: () => undefined, refusedAs: () => "no" } as const;
+const apart = { permission, deeds: () => [], meaning: () => undefined, refusedAs: () => "no" as const };
 
 const notAsked = (requestId: string, asked: string, told: string): Violation =>
   new Violation("S14", `request ${requestId} asks for ${asked}`, `it was answered with ${told}`);
@@ -106,48 +103,6 @@ const restamped = (
   proposedAt: number,
   change: Parameters<typeof lie>[0],
 ): Proposal => lie(change)({ ...proposal, proposedAt });
-
-export const destroyKey: Model<KeyEnding> = {
-  ...apart,
-  kind: "DESTROY",
-  rewritten: (commands, asked) => ending(commands, { ...asked, isFinal: !asked.isFinal }),
-  assertMeant: (requestId, { kind, keyId, generation, isFinal }, token, answer) => {
-    if (answer._tag !== "KeyDestroyed") throw unasked(requestId, kind, answer);
-    const isEnded = answer.generation.generation === generation && answer.generation.state === "DESTROYED";
-    if (answer.key.keyId !== keyId || !isEnded || (isFinal && answer.key.status !== "DESTROYED"))
-      throw notAsked(
-        requestId,
-        `the end of generation ${generation} of ${keyId}`,
-        `generation ${answer.generation.generation} of ${answer.key.keyId}, which is ${answer.generation.state}`,
-      );
-    assertAllowed(requestId, token);
-  },
-  changes: {
-    ...changing,
-    event: "GENERATION_DESTROYED",
-    changeOf: (proposal) => {
-      const { key } = endingIn(proposal);
-      return { subject: keySubject, ref: key.keyId, revision: key.revision, row: key };
-    },
-    locksOf: (proposal) => [`gen:${endingIn(proposal).key.keyId}`],
-    nameOf: (proposal) => endingIn(proposal).key.keyId,
-    askedOf: (commands, { request }) => commands.byRequest("DESTROY", request),
-    lies: [
-      (proposal) => {
-        const ended = destructionEffects.decode(proposal.effects);
-        if (ended === undefined) return proposal;
-        const key = { ...ended.key, keyId: "mallory" };
-        return { ...proposal, effects: destructionEffects.encode({ ...ended, key }) };
-      },
-    ],
-    restamped: (proposal, proposedAt) => {
-      const ended = destructionEffects.decode(proposal.effects);
-      if (ended === undefined) return proposal;
-      const key = { ...ended.key, updatedAt: proposedAt };
-      return { ...proposal, proposedAt, effects: destructionEffects.encode({ ...ended, key }) };
-    },
-  },
-};
 
 export const signWithKey: Model<Signing> = {
   ...apart,

@@ -1,0 +1,22 @@
+/** The answers to callers about a key that is not as they take it to be. */
+import { rejection } from "../../base/Rejection.ts";
+
+export const keyNotFound = rejection("KEY_NOT_FOUND", "No key of this id exists.", "Check the id of the key.");
+
+export const keyDestroyed = rejection(
+  "KEY_DESTROYED",
+  "The key is destroyed.",
+  "Use another key; this id is never used again.",
+);
+
+export const generationMoved = rejection(
+  "GENERATION_MOVED",
+  "The generation that the request names is not the active one.",
+  "Read the key, and send the request again for its current generation if that is what you want.",
+);
+
+export const authorityNotAttached = rejection(
+  "AUTHORITY_NOT_ATTACHED",
+  "The authority is not attached to the key's active generation, or is disabled here.",
+  "Read the key: its active generation lists its authorities; config lists those that are enabled.",
+);

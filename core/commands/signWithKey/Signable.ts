@@ -1,0 +1,62 @@
+/** Whether a key may sign what a request asks for, by the rows and settings of this peer: each member's own judgement. */
+import { Either } from "effect";
+import type { Digest } from "../../base/Digest.ts";
+import { type Rejection, rejection } from "../../base/Rejection.ts";
+import type { StepContext } from "../../protocol/Event.ts";
+import { type Suite, suiteOf } from "../../threshold/Suite.ts";
+import { ARBITRARY } from "../keys/KeyId.ts";
+import { authorityNotAttached, generationMoved, keyDestroyed, keyNotFound } from "../keys/KeyRefusals.ts";
+import type { Generation, Key } from "../keys/KeyRecord.ts";
+import { generationKey, keyRows } from "../keys/Tables.ts";
+import { messageOf, type SigningRequest } from "./SigningRequest.ts";
+
+export interface Signable {
+  readonly key: Key;
+  readonly generation: Generation;
+  readonly suite: Suite;
+  readonly message: Uint8Array;
+  readonly messageDigest: Digest;
+}
+
+const invalidCommand = (detail: string): Rejection =>
+  rejection("INVALID_COMMAND", detail, "Ask for the description of the authority: it says what a command looks like.");
+
+/** Whether the generation has the authority of this id, and this peer lets it be used. */
+export const isAttached = (
+  { arbitrary }: Pick<StepContext["settings"], "arbitrary">,
+  { authorities }: Pick<Generation, "authorities">,
+  authorityId: string,
+): boolean => authorities.includes(authorityId) && (authorityId !== ARBITRARY || arbitrary);
+
+/**
+ * Left, in this order: 404 `KEY_NOT_FOUND`, 409 `KEY_DESTROYED` and `GENERATION_MOVED`, 404 `AUTHORITY_NOT_ATTACHED`,
+ * 400 `UNSUPPORTED_ALGORITHM` and `INVALID_COMMAND`.
+ */
+export const signable = (
+  { view, settings, keyCrypto, crypto }: Pick<StepContext, "view" | "settings" | "keyCrypto" | "crypto">,
+  request: SigningRequest,
+): Either.Either<Signable, Rejection> => {
+  const rows = keyRows(view);
+  const key = rows.get("custodyKeys", request.keyId);
+  if (key === undefined) return Either.left(keyNotFound);
+  if (key.status === "DESTROYED") return Either.left(keyDestroyed);
+  const generation = rows.get("generations", generationKey(key.keyId, key.generation));
+  const wanted = request.generation ?? key.generation;
+  if (generation?.state !== "ACTIVE" || generation.generation !== wanted) return Either.left(generationMoved);
+  if (!isAttached(settings, generation, request.authorityId)) return Either.left(authorityNotAttached);
+  const suite = suiteOf(keyCrypto, key.algorithm, key.scheme);
+  if (suite === undefined)
+    return Either.left(
+      rejection("UNSUPPORTED_ALGORITHM", "This peer cannot sign with keys of this kind.", "Ask another peer."),
+    );
+  if (request.scheme !== key.scheme) return Either.left(invalidCommand("The scheme is not that of the key."));
+  const message = messageOf(request);
+  const { messageBytes = message.length } = suite;
+  if (message.length !== messageBytes)
+    return Either.left(
+      invalidCommand(
+        `Keys of this scheme sign ${messageBytes} bytes; hash the data, or have it hashed by the request.`,
+      ),
+    );
+  return Either.right({ key, generation, suite, message, messageDigest: crypto.sha256(message) });
+};

@@ -1,0 +1,258 @@
+/**
+ * A member as one of the signers: it judges a request by itself, commits to nonces, and signs once for them. The same
+ * functions serve the coordinator, which is a signer like any other.
+ *
+ * A nonce is a seed in memory, made in the step that commits to it and gone with the step that signs. It comes from
+ * this peer's own fresh randomness, so no coordinator can have the same one twice, whatever it calls its sessions.
+ */
+import { Either } from "effect";
+import type { ActorCheck } from "../../auth/ActorCheck.ts";
+import type { ActorClaims } from "../../auth/ActorClaims.ts";
+import { authorize } from "../../auth/Authorization.ts";
+import type { Digest } from "../../base/Digest.ts";
+import { Limits } from "../../base/Limits.ts";
+import type { Rejection } from "../../base/Rejection.ts";
+import { requestLineOf } from "../../protocol/Forward.ts";
+import type { Step } from "../../protocol/Step.ts";
+import type { PeerId } from "../../protocol/Topology.ts";
+import { Secret } from "../../threshold/Secret.ts";
+import type { Element, NonceCommitments, SignatureShare } from "../../threshold/ThresholdScheme.ts";
+import { groupKeyOf, heldShare, shareIndexOf } from "../keys/HeldShare.ts";
+import { keyIdIn, keyPermission } from "../keys/KeyId.ts";
+import { keyRows } from "../keys/Tables.ts";
+import { consent, consentFault } from "./Consents.ts";
+import { envelopeOf, isNonce, operationDigest } from "./Envelope.ts";
+import { packageDigestOf, type SaidPackage, type SignMessage, type SignMessageOf } from "./SignMessages.ts";
+import { signable } from "./Signable.ts";
+import { readSigning, type SigningRequest } from "./SigningRequest.ts";
+import { type Session, sessionKey, signings } from "./SigningState.ts";
+
+export const SESSIONS_TIMER = "Sign.sessions";
+const SESSIONS_MILLIS = 1_000;
+
+/** How many finished sessions are remembered, for copies of a package whose answer was lost. */
+const SPENT_KEPT = 256;
+
+type Open = SignMessageOf<"Sign.Open">;
+
+/** Why a member does not sign, as a code. */
+type Refusal = string;
+
+const codeOf = <A>(judged: Either.Either<A, Rejection>): Either.Either<A, Refusal> =>
+  Either.mapLeft(judged, ({ code }) => code);
+
+/** The call that the coordinator was asked for. */
+const lineOf = (step: Step, { path, rawBody }: Open["evidence"]) =>
+  requestLineOf({ method: "POST", path, ifMatch: undefined, rawBody }, step.context.crypto);
+
+/** Deadlines by this member's own clock. */
+const timeFault = (step: Step, { timestamp, expiresAt }: Open): Refusal | undefined => {
+  if (timestamp > step.now + Limits.clockSkewMillis) return "CLOCK_SKEW";
+  if (step.now > expiresAt || expiresAt > timestamp + Limits.operationMillis) return "EXPIRED";
+  return undefined;
+};
+
+/** The generation of the key that this peer has; 0 where it has none. */
+export const generationHere = (step: Step, keyId: string): number =>
+  keyRows(step.view).get("custodyKeys", keyId)?.generation ?? 0;
+
+/** No coordinator may fill this member's memory, and none may fill all of it. */
+const hasRoom = (step: Step, coordinator: PeerId, bytes: number): boolean => {
+  let [ofCoordinator, held] = [0, bytes];
+  const { sessions } = step.slice(signings);
+  for (const session of sessions.values()) {
+    held += session.request.data.length;
+    if (session.coordinator === coordinator) ofCoordinator += 1;
+  }
+  return (
+    sessions.size < Limits.signingSessions &&
+    ofCoordinator < Limits.signingSessionsOfCoordinator &&
+    held <= Limits.signingSessionBytes
+  );
+};
+
+/** Judges a request whose bearer was judged, and commits to nonces for it; left is why not. */
+export const openSession = (
+  step: Step,
+  coordinator: PeerId,
+  open: Open,
+  request: SigningRequest,
+  claims: ActorClaims,
+): Either.Either<NonceCommitments, Refusal> => {
+  const { context, membership, self } = step;
+  const here = generationHere(step, request.keyId);
+  if (here !== open.generation) return Either.left(here < open.generation ? "GENERATION_BEHIND" : "GENERATION_AHEAD");
+  const judged = codeOf(signable(context, request));
+  if (Either.isLeft(judged)) return Either.left(judged.left);
+  const { generation, suite, messageDigest } = judged.right;
+  const index = shareIndexOf(membership, self);
+  if (suite.shared === undefined || index === undefined) return Either.left("SHARE_MISSING");
+  const timing = isNonce(open.nonce) ? timeFault(step, open) : "WRONG_REQUEST";
+  if (timing !== undefined) return Either.left(timing);
+  const { clusterId } = membership.topology;
+  const envelope = envelopeOf({ clusterId, owner: claims, generation, request, occasion: open });
+  const operation = operationDigest(context.crypto, envelope);
+  const given = consentFault(step, { operation, messageDigest, expiresAt: open.expiresAt });
+  if (given !== undefined) return Either.left(given);
+
+  const key = sessionKey(coordinator, open.sessionId);
+  const { sessions, spent } = step.slice(signings);
+  const known = sessions.get(key);
+  // Another copy of the message; of anything else there is no second commitment under one name.
+  if (known !== undefined)
+    return known.operation === operation ? Either.right(known.commitments) : Either.left("SESSION_TAKEN");
+  if (spent.has(key)) return Either.left("SESSION_TAKEN");
+  if (!hasRoom(step, coordinator, request.data.length)) return Either.left("SESSION_CAPACITY");
+
+  const secret = heldShare(context, membership, self, generation);
+  if (secret === undefined) return Either.left("SHARE_MISSING");
+  const seed = new Secret(context.crypto.derive(context.entropy, `signing nonce ${key}`));
+  const commitments = suite.shared.commit(seed, { index, secret });
+  secret.wipe();
+  step.editIn(signings, "sessions").set(key, {
+    coordinator,
+    sessionId: open.sessionId,
+    openedAt: step.elapsed,
+    request,
+    claims,
+    line: lineOf(step, open.evidence),
+    operation,
+    expiresAt: open.expiresAt,
+    generation: generation.generation,
+    messageDigest,
+    seed,
+    commitments,
+  });
+  return Either.right(commitments);
+};
+
+/** What a share and a refusal are told with. */
+const refuse = (step: Step, to: PeerId, sessionId: Digest, code: Refusal, generation: number): void => {
+  const refused: SignMessage = { _tag: "Sign.Refused", sessionId, code, generation };
+  step.sendFlushed(refused, [to]);
+};
+
+/** A coordinator asks: everything is judged here, from the caller's own words and token. */
+export const onOpen = (step: Step, from: PeerId, open: Open, actors: ReadonlyArray<ActorCheck>): void => {
+  const keyId = keyIdIn(open.evidence.path, "sign");
+  const judge = (): Either.Either<NonceCommitments, Refusal> => {
+    if (keyId === undefined) return Either.left("WRONG_REQUEST");
+    if (step.mode !== "active" && step.mode !== "joining") return Either.left("RECOVERING");
+    const permission = keyPermission(keyId, "sign");
+    const claims = codeOf(authorize(step.context, actors[0] ?? { _tag: "Unavailable" }, [permission]));
+    if (Either.isLeft(claims)) return Either.left(claims.left);
+    const request = codeOf(readSigning(keyId, open.evidence.rawBody));
+    if (Either.isLeft(request)) return Either.left(request.left);
+    return openSession(step, from, open, request.right, claims.right);
+  };
+  const judged = judge();
+  if (Either.isLeft(judged)) {
+    const generation = keyId === undefined ? 0 : generationHere(step, keyId);
+    return refuse(step, from, open.sessionId, judged.left, generation);
+  }
+  // Nothing of it is stored: a nonce that nobody has signed with may be forgotten.
+  const commit: SignMessage = { _tag: "Sign.Commit", sessionId: open.sessionId, commitments: judged.right };
+  step.sendFlushed(commit, [from]);
+};
+
+const isOwn = (own: NonceCommitments, said: SaidPackage["commitments"][number]): boolean =>
+  said.index === own.index && said.hiding === own.hiding && said.binding === own.binding;
+
+/** Whether a package is one that this session may sign: its own commitments once, each member once, its own message. */
+const packageFault = (
+  { commitments: own, messageDigest }: Session,
+  threshold: number,
+  said: SaidPackage,
+): Refusal | undefined => {
+  const indexes = new Set(said.commitments.map(({ index }) => index));
+  if (said.messageDigest !== messageDigest) return "WRONG_MESSAGE";
+  if (indexes.size !== said.commitments.length || indexes.size < threshold) return "WRONG_SIGNERS";
+  return said.commitments.some((each) => isOwn(own, each)) ? undefined : "WRONG_SIGNERS";
+};
+
+/**
+ * Signs what a session was opened for, once; left is why not. Either way its nonces are gone afterwards: whoever sends
+ * a wrong package begins anew, and nobody is left to wonder what a seed has been shown.
+ *
+ * The consent is part of this step's transaction; the share must not leave before that is flushed.
+ */
+export const signPackage = (
+  step: Step,
+  coordinator: PeerId,
+  said: SaidPackage,
+): Either.Either<SignatureShare, Refusal> => {
+  const key = sessionKey(coordinator, said.sessionId);
+  const session = step.slice(signings).sessions.get(key);
+  if (session === undefined) return Either.left("SESSION_UNKNOWN");
+  step.editIn(signings, "sessions").delete(key);
+  const { context, membership, self } = step;
+  const { request, claims, generation: agreed } = session;
+  // Judged once more: a certificate, a seal or the time may have come in between.
+  const permission = keyPermission(request.keyId, "sign");
+  const bearer = codeOf(authorize(context, { _tag: "Verified", claims }, [permission]));
+  if (Either.isLeft(bearer)) return Either.left(bearer.left);
+  if (generationHere(step, request.keyId) !== agreed) return Either.left("GENERATION_AHEAD");
+  const judged = codeOf(signable(context, request));
+  if (Either.isLeft(judged)) return Either.left(judged.left);
+  const { generation, suite, message } = judged.right;
+  const fault = packageFault(session, generation.group.threshold, said) ?? consentFault(step, session);
+  if (fault !== undefined) return Either.left(fault);
+  const secret = heldShare(context, membership, self, generation);
+  if (secret === undefined || suite.shared === undefined) return Either.left("SHARE_MISSING");
+  const held = { key: groupKeyOf(generation), share: { index: session.commitments.index, secret } };
+  const signed = suite.shared.sign(session.seed, held, said.commitments.map(elementsOf), message);
+  secret.wipe();
+  if (Either.isLeft(signed)) return Either.left("WRONG_SIGNERS");
+  consent(step, session);
+  remember(step, key, { packageDigest: packageDigestOf(context.crypto, said), share: signed.right });
+  return Either.right(signed.right);
+};
+
+/** The type is the encoding; what is none the scheme refuses. */
+export const elementsOf = ({ index, hiding, binding }: SaidPackage["commitments"][number]): NonceCommitments => ({
+  index,
+  hiding: hiding as Element,
+  binding: binding as Element,
+});
+
+const remember = (
+  step: Step,
+  key: string,
+  done: { readonly packageDigest: Digest; readonly share: SignatureShare },
+) => {
+  const spent = step.editIn(signings, "spent");
+  spent.set(key, done);
+  const [oldest] = spent.keys();
+  if (spent.size > SPENT_KEPT && oldest !== undefined) spent.delete(oldest);
+};
+
+/** Signs every package that fits its session, in one transaction, and answers copies of those signed before. */
+export const onPackage = (step: Step, from: PeerId, { items }: SignMessageOf<"Sign.Package">): void => {
+  const shares: Array<{ readonly sessionId: Digest } & SignatureShare> = [];
+  for (const said of items) {
+    const key = sessionKey(from, said.sessionId);
+    const done = step.slice(signings).spent.get(key);
+    const signed =
+      done === undefined
+        ? signPackage(step, from, said)
+        : done.packageDigest === packageDigestOf(step.context.crypto, said)
+          ? Either.right(done.share)
+          : Either.left("SESSION_TAKEN");
+    if (Either.isRight(signed)) shares.push({ sessionId: said.sessionId, ...signed.right });
+    else refuse(step, from, said.sessionId, signed.left, 0);
+  }
+  if (shares.length === 0) return;
+  const message: SignMessage = { _tag: "Sign.Share", items: shares };
+  step.send(from, message);
+};
+
+/** Lets sessions go whose coordinator has sent no package in time. */
+export const onSessionsTimer = (step: Step): void => {
+  for (const [key, { openedAt }] of step.slice(signings).sessions)
+    if (step.elapsed - openedAt >= Limits.signingSessionMillis) step.editIn(signings, "sessions").delete(key);
+};
+
+/** Called at the end of every event. */
+export const armSessions = (step: Step): void => {
+  if (step.slice(signings).sessions.size > 0) step.arm(SESSIONS_TIMER, SESSIONS_MILLIS);
+};

@@ -1,0 +1,416 @@
+/**
+ * The coordinator of a signature: the peer that its caller asked. It decides nothing for the others and learns nothing
+ * secret; whatever it does wrong costs an attempt.
+ */
+import { Either } from "effect";
+import { withEntry } from "../../base/Copies.ts";
+import type { Digest } from "../../base/Digest.ts";
+import { Limits } from "../../base/Limits.ts";
+import { type Rejection, rejection } from "../../base/Rejection.ts";
+import type { Answer } from "../../protocol/Answer.ts";
+import { requestLineOf } from "../../protocol/Forward.ts";
+import type { Served } from "../../protocol/Module.ts";
+import { notReadyReason } from "../../protocol/Readiness.ts";
+import type { Step } from "../../protocol/Step.ts";
+import type { PeerId } from "../../protocol/Topology.ts";
+import { crowded } from "../../protocol/Unavailable.ts";
+import type { NonceCommitments, Scalar, SignatureShare } from "../../threshold/ThresholdScheme.ts";
+import type { KeyAnswer } from "../keys/Answers.ts";
+import { groupKeyOf, holderOf, isSolo, shareIndexOf } from "../keys/HeldShare.ts";
+import { keyIdIn } from "../keys/KeyId.ts";
+import { type Occasion, envelopeOf, operationDigest } from "./Envelope.ts";
+import { elementsOf, openSession, signPackage } from "./Signer.ts";
+import { inOrder, noteFailed, noteServed } from "./SignerChoice.ts";
+import type { SaidPackage, SignMessage, SignMessageOf } from "./SignMessages.ts";
+import { IMPOSTER, isLasting, lastingRefusal, notHere, SILENT, tooFew } from "./SigningRefusals.ts";
+import { readSigning } from "./SigningRequest.ts";
+import { signable, type Signable } from "./Signable.ts";
+import { type Attempt, type Coordinated, signings } from "./SigningState.ts";
+import { signSolo } from "./SoloSigning.ts";
+
+export const ATTEMPTS_TIMER = "Sign.attempts";
+
+/** How often requests under way are looked at. */
+const TICK_MILLIS = 50;
+/** How long the first ones may take to commit before all others are asked, too. */
+const FIRST_MILLIS = 150;
+/** What was sent to a member that has not answered is sent again. */
+const AGAIN_MILLIS = 500;
+/** After an attempt that too many have refused, until the next. */
+const REFUSED_MILLIS = 300;
+/** While some package is this young and unanswered, others wait for the next, so that members flush for many at once. */
+const ROUND_MILLIS = 25;
+
+const recovering = rejection(
+  "RECOVERING",
+  "This peer was restored and has not taken over the registry of another one yet.",
+  "Ask another peer, or repeat the request later.",
+);
+
+const busy = crowded("This peer has as many signatures under way as it may.", undefined);
+
+const reject = (step: Step, requestId: string, rejected: Rejection): void =>
+  step.reply(requestId, { _tag: "Rejected", rejection: rejected });
+
+/** A caller asks for a signature. */
+export const acceptSigning = (step: Step, { requestId, call, token, claims }: Served): void => {
+  if (step.mode !== "active" && step.mode !== "joining") return reject(step, requestId, recovering);
+  if (!hasRoom(step, call.rawBody.length)) return reject(step, requestId, busy);
+  const read = readSigning(keyIdIn(call.path, "sign") ?? "", call.rawBody);
+  if (Either.isLeft(read)) return reject(step, requestId, read.left);
+  const request = read.right;
+  const judged = signable(step.context, request);
+  if (Either.isLeft(judged)) return reject(step, requestId, judged.left);
+  const occasion: Occasion = {
+    nonce: nameOf(step, `operation ${requestId}`),
+    timestamp: step.now,
+    expiresAt: step.now + Limits.operationMillis,
+  };
+  const wanted = {
+    requestId,
+    request,
+    claims,
+    evidence: { path: call.path, rawBody: call.rawBody, token },
+    line: requestLineOf(call, step.context.crypto),
+    occasion,
+    arrivedAt: step.elapsed,
+    imposters: [],
+  };
+  if (isSolo(judged.right.generation))
+    return signSolo(step, wanted, judged.right, operationOf(step, wanted, judged.right));
+  begin(step, wanted, judged.right, 1);
+};
+
+const hasRoom = (step: Step, bytes: number): boolean => {
+  const { requests } = step.slice(signings);
+  let held = bytes;
+  for (const { evidence } of requests.values()) held += evidence.rawBody.length;
+  return requests.size < Limits.signingRequests && held <= Limits.signingRequestBytes;
+};
+
+/** A fresh name of 64 hexadecimal characters, which says nothing about the randomness of this step. */
+const nameOf = ({ context: { crypto, entropy } }: Step, what: string): Digest =>
+  crypto.sha256(crypto.derive(entropy, `signing ${what}`));
+
+/** The operation of a request under the key as it is now. */
+export const operationOf = (
+  step: Step,
+  { request, claims, occasion }: Pick<Coordinated, "request" | "claims" | "occasion">,
+  { generation }: Signable,
+): Digest => {
+  const { clusterId } = step.membership.topology;
+  const envelope = envelopeOf({ clusterId, owner: claims, generation, request, occasion });
+  return operationDigest(step.context.crypto, envelope);
+};
+
+const keep = (step: Step, coordinated: Coordinated): Coordinated => {
+  step.editIn(signings, "requests").set(coordinated.requestId, coordinated);
+  return coordinated;
+};
+
+const withAttempt = (step: Step, coordinated: Coordinated, change: Partial<Attempt>): Coordinated =>
+  keep(step, { ...coordinated, attempt: { ...coordinated.attempt, ...change } });
+
+/** Begins an attempt: this peer commits at once where it can, and as many others are asked as it takes. */
+const begin = (
+  step: Step,
+  wanted: Omit<Coordinated, "attempt" | "operation" | "signable">,
+  judged: Signable,
+  no: number,
+): void => {
+  const sessionId = nameOf(step, `session ${wanted.requestId} ${no}`);
+  const attempt: Attempt = {
+    no,
+    sessionId,
+    startedAt: step.elapsed,
+    askedAt: step.elapsed,
+    asked: new Set(),
+    commitments: new Map(),
+    refusals: new Map(),
+    packagedAt: undefined,
+    chosen: [],
+    shares: new Map(),
+  };
+  const operation = operationOf(step, wanted, judged);
+  let coordinated = keep(step, { ...wanted, operation, signable: judged, attempt });
+  step.editIn(signings, "bySession").set(sessionId, wanted.requestId);
+  coordinated = openHere(step, coordinated);
+  askMore(step, coordinated, judged.generation.group.threshold);
+};
+
+const openOf = ({
+  attempt,
+  evidence,
+  signable: { generation },
+  occasion,
+}: Coordinated): SignMessageOf<"Sign.Open"> => ({
+  _tag: "Sign.Open",
+  sessionId: attempt.sessionId,
+  evidence,
+  generation: generation.generation,
+  nonce: occasion.nonce,
+  timestamp: occasion.timestamp,
+  expiresAt: occasion.expiresAt,
+});
+
+/** This peer as the first signer of its own attempt. */
+const openHere = (step: Step, coordinated: Coordinated): Coordinated => {
+  const { request, claims, attempt, imposters } = coordinated;
+  const opened = imposters.includes(step.self)
+    ? Either.left(IMPOSTER)
+    : openSession(step, step.self, openOf(coordinated), request, claims);
+  const asked = new Set(attempt.asked).add(step.self);
+  return Either.isRight(opened)
+    ? withAttempt(step, coordinated, { asked, commitments: withEntry(attempt.commitments, step.self, opened.right) })
+    : withAttempt(step, coordinated, { asked, refusals: withEntry(attempt.refusals, step.self, opened.left) });
+};
+
+/** Asks others until this many could commit, as far as there are any. */
+const askMore = (step: Step, coordinated: Coordinated, wanted: number): Coordinated => {
+  const { attempt, imposters } = coordinated;
+  const open = attempt.asked.size - attempt.refusals.size;
+  const next = inOrder(step)
+    .filter((peerId) => !attempt.asked.has(peerId) && !imposters.includes(peerId))
+    .slice(0, Math.max(0, wanted - open));
+  if (next.length === 0) return coordinated;
+  // Nothing was written for it: it waits for no flush.
+  const message: SignMessage = openOf(coordinated);
+  step.sendFlushed(message, next);
+  return withAttempt(step, coordinated, { asked: new Set([...attempt.asked, ...next]) });
+};
+
+/** The request whose present attempt has this session, while it is open for answers of this member. */
+const requestOf = (step: Step, from: PeerId, sessionId: Digest): Coordinated | undefined => {
+  const { bySession, requests } = step.slice(signings);
+  const coordinated = requests.get(bySession.get(sessionId) ?? "");
+  return coordinated?.attempt.asked.has(from) === true ? coordinated : undefined;
+};
+
+/** A member would sign; the first ones, as many as it takes, will. */
+export const onCommit = (step: Step, from: PeerId, { sessionId, commitments }: SignMessageOf<"Sign.Commit">): void => {
+  const coordinated = requestOf(step, from, sessionId);
+  if (coordinated === undefined) return;
+  const { attempt } = coordinated;
+  if (attempt.commitments.has(from)) return;
+  noteServed(step, from, step.elapsed - attempt.startedAt);
+  if (attempt.chosen.length > 0 || commitments.index !== shareIndexOf(step.membership, from)) return;
+  withAttempt(step, coordinated, { commitments: withEntry(attempt.commitments, from, elementsOf(commitments)) });
+};
+
+/** A member does not sign, or not with these. */
+export const onRefused = (step: Step, from: PeerId, { sessionId, code }: SignMessageOf<"Sign.Refused">): void => {
+  const coordinated = requestOf(step, from, sessionId);
+  if (coordinated === undefined) return;
+  const { attempt, signable: judged } = coordinated;
+  const isChosen = attempt.chosen.includes(from);
+  if (attempt.shares.has(from) || (attempt.packagedAt !== undefined && !isChosen)) return;
+  const refusals = withEntry(attempt.refusals, from, code);
+  const refused = withAttempt(step, coordinated, { refusals });
+  if (isChosen) return failPackage(step, refused);
+  const { generation } = judged;
+  const lastingly = lastingRefusal(refusals, spare(generation));
+  if (lastingly !== undefined) return end(step, refused, { _tag: "Rejected", rejection: lastingly });
+  if (!isLasting(code)) noteFailed(step, from);
+  askMore(step, refused, generation.group.threshold);
+};
+
+/** How many members a signature can do without. */
+const spare = ({ group }: Signable["generation"]): number => group.verifyingShares.length - group.threshold;
+
+/** A chosen one does not sign: perhaps because of commitments that are none; whose they are shows here. */
+const failPackage = (step: Step, coordinated: Coordinated): void => {
+  const { signable: judged, attempt } = coordinated;
+  const said = commitmentsOf(attempt);
+  const looked = judged.suite.shared?.aggregate(groupKeyOf(judged.generation), said, judged.message, []);
+  // Without shares all are blamed for theirs, unless some commitments are none.
+  const wrong = looked !== undefined && Either.isLeft(looked) ? looked.left.indexes : [];
+  fail(step, wrong.length < said.length ? withImposters(step, coordinated, wrong) : coordinated);
+};
+
+const withImposters = (step: Step, coordinated: Coordinated, indexes: ReadonlyArray<number>): Coordinated => {
+  const wrong = indexes.flatMap((index) => holderOf(step.membership, index) ?? []);
+  for (const peerId of wrong) noteFailed(step, peerId);
+  return keep(step, { ...coordinated, imposters: [...new Set([...coordinated.imposters, ...wrong])] });
+};
+
+const commitmentsOf = ({ chosen, commitments }: Attempt): ReadonlyArray<NonceCommitments> =>
+  chosen.flatMap((peerId) => commitments.get(peerId) ?? []);
+
+const isReady = ({ attempt, signable: { generation } }: Coordinated): boolean =>
+  attempt.packagedAt === undefined && attempt.commitments.size >= generation.group.threshold;
+
+/**
+ * Tells signers of each other, for all requests that are ready. While an earlier package is young and unanswered they
+ * wait: then what has come together meanwhile costs each member one flush. Called at the end of every event.
+ */
+export const sendPackages = (step: Step): void => {
+  const { requests } = step.slice(signings);
+  if (requests.size === 0) return;
+  step.arm(ATTEMPTS_TIMER, TICK_MILLIS);
+  const ready = [...requests.values()].filter(isReady);
+  if (ready.length === 0) return;
+  for (const { attempt } of requests.values())
+    if (attempt.packagedAt !== undefined && step.elapsed - attempt.packagedAt < ROUND_MILLIS)
+      return step.arm(ATTEMPTS_TIMER, ROUND_MILLIS);
+  const items = new Map<PeerId, Array<SaidPackage>>();
+  const chosen = ready.map((coordinated) => {
+    const { attempt, signable: judged } = coordinated;
+    const signers = [...attempt.commitments.keys()].slice(0, judged.generation.group.threshold);
+    return withAttempt(step, coordinated, { chosen: signers, packagedAt: step.elapsed, askedAt: step.elapsed });
+  });
+  for (const coordinated of chosen)
+    for (const peerId of coordinated.attempt.chosen)
+      if (peerId !== step.self) items.set(peerId, [...(items.get(peerId) ?? []), packageOf(coordinated)]);
+  for (const [peerId, of] of items) tell(step, peerId, of);
+  for (const coordinated of chosen) if (coordinated.attempt.chosen.includes(step.self)) signHere(step, coordinated);
+};
+
+const packageOf = ({ attempt, signable: { messageDigest } }: Coordinated): SaidPackage => ({
+  sessionId: attempt.sessionId,
+  commitments: commitmentsOf(attempt),
+  messageDigest,
+});
+
+/** Before this peer's own consent is flushed: nothing of it is in there. */
+const tell = (step: Step, peerId: PeerId, items: ReadonlyArray<SaidPackage>): void => {
+  const most = step.capacities.proposalsPerMessage;
+  for (let from = 0; from < items.length; from += most) {
+    const message: SignMessage = { _tag: "Sign.Package", items: items.slice(from, from + most) };
+    step.sendFlushed(message, [peerId]);
+  }
+};
+
+/** This peer's own share; whoever sees it next does so in a later step, after the flush of its consent. */
+const signHere = (step: Step, coordinated: Coordinated): void => {
+  const signed = signPackage(step, step.self, packageOf(coordinated));
+  if (Either.isRight(signed)) addShare(step, coordinated, step.self, signed.right);
+  else {
+    const refusals = withEntry(coordinated.attempt.refusals, step.self, signed.left);
+    failPackage(step, withAttempt(step, coordinated, { refusals }));
+  }
+};
+
+export const onShare = (step: Step, from: PeerId, { items }: SignMessageOf<"Sign.Share">): void => {
+  for (const { sessionId, index, scalar } of items) {
+    const coordinated = requestOf(step, from, sessionId);
+    if (coordinated === undefined || index !== shareIndexOf(step.membership, from)) continue;
+    // The type is the encoding; what is none the scheme refuses.
+    addShare(step, coordinated, from, { index, scalar: scalar as Scalar });
+  }
+};
+
+const addShare = (step: Step, coordinated: Coordinated, from: PeerId, share: SignatureShare): void => {
+  const { attempt } = coordinated;
+  if (!attempt.chosen.includes(from) || attempt.shares.has(from)) return;
+  const shares = withEntry(attempt.shares, from, share);
+  const added = withAttempt(step, coordinated, { shares });
+  if (shares.size === attempt.chosen.length) complete(step, added);
+};
+
+/** The signature, verified by the scheme; or who is to blame that there is none. */
+const complete = (step: Step, coordinated: Coordinated): void => {
+  const { signable: judged, attempt, imposters, request, operation } = coordinated;
+  const { suite, generation, message } = judged;
+  const commitments = commitmentsOf(attempt);
+  const signed = suite.shared?.aggregate(groupKeyOf(generation), commitments, message, [...attempt.shares.values()]);
+  if (signed === undefined) return fail(step, coordinated);
+  if (Either.isLeft(signed)) return fail(step, withImposters(step, coordinated, signed.left.indexes));
+  const answer: KeyAnswer = {
+    _tag: "Signed",
+    type: request.type,
+    signature: signed.right,
+    generation: generation.generation,
+    imposters,
+    operationId: operation,
+  };
+  end(step, coordinated, answer);
+};
+
+const end = (step: Step, { requestId, attempt }: Coordinated, answer: Answer): void => {
+  step.editIn(signings, "requests").delete(requestId);
+  step.editIn(signings, "bySession").delete(attempt.sessionId);
+  step.reply(requestId, answer);
+};
+
+/** Why each member that counts has not signed. */
+const codesOf = ({ membership }: Step, { attempt, imposters, signable: { generation } }: Coordinated) => {
+  const codes = new Map<PeerId, string>();
+  for (const { index } of generation.group.verifyingShares) {
+    const peerId = holderOf(membership, index);
+    if (peerId === undefined) continue;
+    const hasCommitted = attempt.commitments.has(peerId) && !attempt.chosen.includes(peerId);
+    if (imposters.includes(peerId)) codes.set(peerId, IMPOSTER);
+    else if (!hasCommitted && !attempt.shares.has(peerId)) codes.set(peerId, attempt.refusals.get(peerId) ?? SILENT);
+  }
+  return codes;
+};
+
+/** Ends an attempt: another one begins, with other nonces and, where it can, other members; or the caller is told. */
+const fail = (step: Step, coordinated: Coordinated): void => {
+  const { attempt, signable: judged, request } = coordinated;
+  const codes = codesOf(step, coordinated);
+  const { generation } = judged;
+  const lastingly = lastingRefusal(codes, spare(generation));
+  if (lastingly !== undefined) return end(step, coordinated, { _tag: "Rejected", rejection: lastingly });
+  if (attempt.no >= Limits.signingAttempts)
+    return end(step, coordinated, { _tag: "Rejected", rejection: tooFew(codes, generation.group.threshold) });
+  step.editIn(signings, "bySession").delete(attempt.sessionId);
+  // A certificate may have come in between: then it is another generation that signs, or none.
+  const again = signable(step.context, request);
+  if (Either.isLeft(again)) return end(step, coordinated, { _tag: "Rejected", rejection: again.left });
+  begin(step, coordinated, again.right, attempt.no + 1);
+};
+
+/** An attempt has this part of the time that a caller is promised. */
+const attemptMillis = (step: Step): number =>
+  Math.floor((step.context.settings.answerMillis * 9) / (10 * Limits.signingAttempts));
+
+/** Goes on where members are silent. */
+export const onAttemptsTimer = (step: Step): void => {
+  for (const coordinated of step.slice(signings).requests.values()) goOnWith(step, coordinated);
+};
+
+const goOnWith = (step: Step, begun: Coordinated): void => {
+  let coordinated = begun;
+  const { attempt, signable: judged, imposters } = coordinated;
+  const age = step.elapsed - attempt.startedAt;
+  if (age >= attemptMillis(step)) return fail(step, coordinated);
+  const { length: total } = judged.generation.group.verifyingShares;
+  const isHopeless =
+    attempt.packagedAt === undefined &&
+    new Set([...attempt.refusals.keys(), ...imposters]).size > total - judged.generation.group.threshold;
+  if (isHopeless) return age >= REFUSED_MILLIS ? fail(step, coordinated) : undefined;
+  const silent = silentIn(step, coordinated);
+  if (attempt.packagedAt === undefined && age >= FIRST_MILLIS) {
+    for (const peerId of silent) noteFailed(step, peerId);
+    coordinated = askMore(step, coordinated, total);
+  }
+  if (step.elapsed - attempt.askedAt >= AGAIN_MILLIS) askAgain(step, coordinated, silent);
+};
+
+/** Who has not answered what it was asked last. */
+const silentIn = (step: Step, { attempt }: Coordinated): ReadonlyArray<PeerId> => {
+  const [of, heard] =
+    attempt.packagedAt === undefined ? [attempt.asked, attempt.commitments] : [attempt.chosen, attempt.shares];
+  return [...of].filter((peerId) => peerId !== step.self && !heard.has(peerId) && !attempt.refusals.has(peerId));
+};
+
+/** A message may have been lost. */
+const askAgain = (step: Step, coordinated: Coordinated, silent: ReadonlyArray<PeerId>): void => {
+  for (const peerId of silent) noteFailed(step, peerId);
+  if (coordinated.attempt.packagedAt === undefined) {
+    const open: SignMessage = openOf(coordinated);
+    step.sendFlushed(open, silent);
+  } else for (const peerId of silent) tell(step, peerId, [packageOf(coordinated)]);
+  withAttempt(step, coordinated, { askedAt: step.elapsed });
+};
+
+/** Where this peer can take part no more, its callers are told and its nonces are gone. Called at the end of every event. */
+export const forgetAll = (step: Step): void => {
+  const { requests, sessions, spent } = step.slice(signings);
+  if (requests.size + sessions.size + spent.size === 0) return;
+  const refusal = notHere(step.self, notReadyReason(step) ?? "");
+  for (const coordinated of requests.values()) end(step, coordinated, { _tag: "Rejected", rejection: refusal });
+  step.editIn(signings, "sessions").clear();
+  step.editIn(signings, "spent").clear();
+};

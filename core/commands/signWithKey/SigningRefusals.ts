@@ -1,0 +1,92 @@
+/** What a caller is told when too few members sign: the reason of each, or the one that so many have that none can. */
+import { type MemberFault, type Rejection, rejection, type RejectionCode } from "../../base/Rejection.ts";
+import { NO_TOKEN_KEYS } from "../../protocol/Unavailable.ts";
+import type { PeerId } from "../../protocol/Topology.ts";
+import { authorityNotAttached, keyDestroyed } from "../keys/KeyRefusals.ts";
+
+/** Sentences of our own: what another member writes is passed on to nobody. */
+const reasons = new Map<string, string>([
+  ["TOKEN_KEYS_UNAVAILABLE", NO_TOKEN_KEYS],
+  ["CLOCK_IN_DOUBT", "its clock was set, and by it alone the token is refused"],
+  ["CLOCK_SKEW", "its clock is more than 5 s behind"],
+  ["EXPIRED", "the operation's deadline is over by its clock"],
+  ["GENERATION_BEHIND", "it has not applied the key's active generation yet"],
+  ["GENERATION_AHEAD", "it has a later generation of the key"],
+  ["SHARE_MISSING", "its share of the key is missing"],
+  ["SESSION_CAPACITY", "it has as many signatures under way as it may"],
+  ["SESSION_UNKNOWN", "it has dropped the session"],
+  ["RECOVERING", "it is recovering"],
+  ["WRONG_SIGNERS", "it refuses the commitments of the signers"],
+  ["UNAUTHENTICATED", "it refuses the token"],
+  ["ACCESS_DENIED", "by its own judgement the token lacks the permission"],
+  ["KEY_DESTROYED", "the key is destroyed there"],
+  ["GENERATION_MOVED", "the generation is not active there"],
+  ["AUTHORITY_NOT_ATTACHED", "the authority is not attached or not enabled there"],
+  ["INVALID_COMMAND", "it refuses the command"],
+  ["INVALID_REQUEST_BODY", "it refuses the body"],
+  ["UNSUPPORTED_ALGORITHM", "it cannot sign with keys of this kind"],
+]);
+
+/** Codes of this peer's own about members. */
+export const SILENT = "SILENT";
+export const IMPOSTER = "IMPOSTER";
+
+const reasonOf = (code: string): string => {
+  if (code === SILENT) return "it does not answer";
+  if (code === IMPOSTER) return "its share of the signature was wrong";
+  return reasons.get(code) ?? "it refuses";
+};
+
+const HINT = "Get a token that every member accepts, and send the request again.";
+
+/** What no repetition changes while as many members say so. */
+const lasting = new Map<string, Rejection>([
+  ["UNAUTHENTICATED", rejection("UNAUTHENTICATED", "The members refuse the token.", HINT)],
+  ["ACCESS_DENIED", rejection("ACCESS_DENIED", "By the members' judgement the token lacks the permission.", HINT)],
+  ["KEY_DESTROYED", keyDestroyed],
+  ["AUTHORITY_NOT_ATTACHED", authorityNotAttached],
+  [
+    "INVALID_COMMAND",
+    rejection("INVALID_COMMAND", "The members refuse the command.", "Compare it with the authority's description."),
+  ],
+]);
+
+const SIGNING_CODE: RejectionCode = "SIGNING_QUORUM_UNAVAILABLE";
+
+/** Whether the code speaks of the request, not of the member. */
+export const isLasting = (code: string): boolean => lasting.has(code);
+
+/** 503: the peer that was asked takes part in nothing any more. */
+export const notHere = (peerId: PeerId, reason: string): Rejection =>
+  rejection(SIGNING_CODE, `This peer signs nothing: ${reason}.`, "Repeat the request at another peer.", {
+    members: [{ peerId, reason }],
+  });
+
+/** The reasons of some members. */
+const faultsOf = (codes: ReadonlyMap<PeerId, string>): ReadonlyArray<MemberFault> =>
+  [...codes].map(([peerId, code]) => ({ peerId, reason: reasonOf(code) }));
+
+/**
+ * The reason that more members give than a signature can do without; undefined where there is none.
+ *
+ * @param codes by member, why it does not sign
+ * @param spare how many members a signature can do without
+ */
+export const lastingRefusal = (codes: ReadonlyMap<PeerId, string>, spare: number): Rejection | undefined => {
+  for (const [code, refusal] of lasting)
+    if ([...codes.values()].filter((each) => each === code).length > spare)
+      return { ...refusal, members: faultsOf(codes) };
+  return undefined;
+};
+
+/** 503: some of these have to come back. */
+export const tooFew = (codes: ReadonlyMap<PeerId, string>, threshold: number): Rejection => {
+  const members = faultsOf(codes);
+  const why = members.map(({ peerId, reason }) => `peer ${peerId}: ${reason}`).join("; ");
+  return rejection(
+    SIGNING_CODE,
+    `Fewer than ${threshold} members sign: ${why}.`,
+    "Repeat the request when enough of the named members are back.",
+    { members },
+  );
+};

@@ -1,0 +1,60 @@
+/** What a caller asks to have signed: the body of `POST /v1/custody/keys/{keyId}/sign`, and what it comes to. */
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { sha256, sha512 } from "@noble/hashes/sha2.js";
+import { absurd, Either, Encoding } from "effect";
+import { Limits } from "../../base/Limits.ts";
+import type { Rejection } from "../../base/Rejection.ts";
+import type { CanonicalValue } from "../../codec/CanonicalJson.ts";
+import { bodyRefusal, readDraft } from "../../credential/RequestBody.ts";
+import type { Call } from "../../protocol/Forward.ts";
+import { type Hash, signingShape } from "../keys/KeyBodies.ts";
+import { keyIdIn } from "../keys/KeyId.ts";
+
+export interface SigningRequest {
+  readonly keyId: string;
+  readonly type: string;
+  readonly authorityId: string;
+  readonly scheme: string;
+  readonly hash: Hash;
+  readonly data: Uint8Array;
+  /** The generation that the caller names; undefined where it wants the active one, whichever that is. */
+  readonly generation: number | undefined;
+}
+
+export const isSigning = ({ method, path }: Pick<Call, "method" | "path">): boolean =>
+  method === "POST" && keyIdIn(path, "sign") !== undefined;
+
+/** Reads the request; left is 400 `INVALID_REQUEST_BODY` with every fault. */
+export const readSigning = (keyId: string, rawBody: Uint8Array): Either.Either<SigningRequest, Rejection> => {
+  const { read, faults } = readDraft(rawBody, signingShape, Limits.signingBodyBytes);
+  if (read === undefined || faults.length > 0) return Either.left(bodyRefusal("a command to sign", faults));
+  const {
+    command: { type, authorityId, artifact },
+    generation,
+  } = read;
+  const { scheme, hash = "NONE", data64: data } = artifact;
+  return Either.right({ keyId, type, authorityId, scheme, hash, data, generation });
+};
+
+/** What is signed: the data, hashed as the caller wants it. */
+export const messageOf = ({ hash, data }: Pick<SigningRequest, "hash" | "data">): Uint8Array => {
+  switch (hash) {
+    case "NONE":
+      return data;
+    case "SHA256":
+      return sha256(data);
+    case "SHA512":
+      return sha512(data);
+    case "KECCAK256":
+      return keccak_256(data);
+    default:
+      return absurd(hash);
+  }
+};
+
+/** The command with everything written out. */
+export const commandOf = (request: SigningRequest): CanonicalValue => ({
+  type: request.type,
+  authorityId: request.authorityId,
+  artifact: { scheme: request.scheme, hash: request.hash, data64: Encoding.encodeBase64(request.data) },
+});
