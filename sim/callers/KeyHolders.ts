@@ -157,7 +157,7 @@ export class KeyHolders {
     const asked = creation(commands, `key-${number}`, { algorithm, scheme, assetOwner: this.#owner(unit) });
     // No key of this algorithm signs so.
     if (scheme === "BIP340" && algorithm === "ED25519")
-      return { ...asked, edge: { rule: "2.8 algorithm", how: "another's scheme", refusedAs: "UNSUPPORTED_ALGORITHM" } };
+      return { ...asked, edge: { rule: "2.8 algorithm", how: "another's scheme", refusedAs: "INVALID_REQUEST_BODY" } };
     const isAlone = this.#world.plan.peers === 1;
     if (scheme === "ECDSA" && !isAlone)
       return { ...asked, edge: { rule: "2.8 shares", how: "no shares sign so", refusedAs: "SCHEME_NOT_THRESHOLD" } };

@@ -38,6 +38,8 @@ const lie =
 
 const MADE_BY = { create: "CREATE", rotate: "ROTATE", refresh: "REFRESH" } as const;
 
+const EVENTS = { CREATE: "KEY_CREATED", ROTATE: "KEY_ROTATED", REFRESH: "KEY_REFRESHED" } as const;
+
 const changing: Pick<Changing, "registry"> = { registry: keyRegistry };
 
 export const makeKey: Model<KeyMaking> = {
@@ -65,7 +67,10 @@ export const makeKey: Model<KeyMaking> = {
   },
   changes: {
     ...changing,
-    event: "KEY_CREATED",
+    auditOf: (proposal) => {
+      const { madeBy, generation } = makingIn(proposal).generation;
+      return { event: EVENTS[madeBy], generation };
+    },
     changeOf: (proposal) => {
       const { key } = makingIn(proposal);
       return { subject: keySubject, ref: key.keyId, revision: key.revision, row: key };
