@@ -1,4 +1,4 @@
-import { simKeyCrypto } from "../sim/crypto/SimKeyCrypto.ts";
+import { nobleKeyCrypto } from "./threshold/NobleKeyCrypto.ts";
 import { describe, expect, it } from "vitest";
 import type { Digest } from "../core/base/Digest.ts";
 import { installedProviders } from "../core/credential/SignatureProvider.ts";
@@ -20,7 +20,7 @@ const newPeer = () => {
     commands,
     providers: installedProviders,
     ceremony,
-    keyCrypto: simKeyCrypto,
+    keyCrypto: nobleKeyCrypto,
     judgesTokens: () => true,
     settings: settingsOf(1, 3),
     sendAhead: (to, message) => void told.push(`soon ${message._tag} to ${to}`),

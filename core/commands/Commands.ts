@@ -1,6 +1,7 @@
 /** The commands and modules of this version of the service; a new one of either is one more line here. */
 import { type Composition, composed } from "../protocol/Composition.ts";
 import { approvers } from "./approvers/ApproversModule.ts";
+import { destroyKey } from "./destroyKey/DestroyKey.ts";
 import { enrollment } from "./enrollPasskey/EnrollmentModule.ts";
 import { enrollPasskey } from "./enrollPasskey/EnrollPasskey.ts";
 import { keys } from "./keys/KeysModule.ts";
@@ -12,7 +13,10 @@ import { signatures } from "./signWithKey/SigningModule.ts";
 
 const modules = [approvers, enrollment, keys, makeKeyModule, signatures] as const;
 
-export const commands: Composition = composed([registerKey, replaceMetadata, enrollPasskey, makeKey], modules);
+export const commands: Composition = composed(
+  [registerKey, replaceMetadata, enrollPasskey, makeKey, destroyKey],
+  modules,
+);
 
 type Together<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void ? I : never;
 type Module = (typeof modules)[number];

@@ -2,6 +2,7 @@
 import { absurd } from "effect";
 import type { Proposal } from "../protocol/Proposal.ts";
 import { type Completion, completions } from "./enrollPasskey/Completion.ts";
+import { type DestroyKeyEffects, destroyKeyEffects } from "./destroyKey/DestroyKey.ts";
 import { type KeygenEffects, keygenEffects } from "./makeKey/KeygenEffects.ts";
 import { type RegisterKeyEffects, registerKeyEffects } from "./registerKey/RegisterKey.ts";
 import { type ReplaceMetadataEffects, replaceMetadataEffects } from "./replaceMetadata/ReplaceMetadata.ts";
@@ -32,12 +33,18 @@ export const effectsOf = ({ kind, effects }: Pick<Proposal, "kind" | "effects">)
 };
 
 /** Of changes of keys that sign. */
-export type KeyEffects = { readonly kind: "KEYGEN" } & KeygenEffects;
+export type KeyEffects =
+  | ({ readonly kind: "KEYGEN" } & KeygenEffects)
+  | ({ readonly kind: "DESTROY" } & DestroyKeyEffects);
 
 /** Undefined where it is no change of a key, or no command here can read it. */
 export const keyEffectsOf = ({ kind, effects }: Pick<Proposal, "kind" | "effects">): KeyEffects | undefined => {
-  const decoded = kind === "KEYGEN" ? keygenEffects.decode(effects) : undefined;
-  return decoded && { kind: "KEYGEN", ...decoded };
+  if (kind === "KEYGEN") {
+    const made = keygenEffects.decode(effects);
+    return made && { kind, ...made };
+  }
+  const destroyed = kind === "DESTROY" ? destroyKeyEffects.decode(effects) : undefined;
+  return destroyed && { kind: "DESTROY", ...destroyed };
 };
 
 /** The proposal with these effects in place of its own. */

@@ -1,7 +1,7 @@
 /** Peers in one process with real crypto, real envelopes and sealed rows, for tests that look at the protocol from outside. */
 import { Secret } from "../../core/threshold/Secret.ts";
 import { shareVault } from "../../runtime/threshold/ShareVault.ts";
-import { simKeyCrypto } from "../../sim/crypto/SimKeyCrypto.ts";
+import { nobleKeyCrypto } from "../../runtime/threshold/NobleKeyCrypto.ts";
 import { commands } from "../../core/commands/Commands.ts";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
@@ -243,7 +243,7 @@ export class Cluster {
       commands: composition,
       providers: installedProviders,
       ceremony: this.#ceremony,
-      keyCrypto: simKeyCrypto,
+      keyCrypto: nobleKeyCrypto,
       settings: { ...base, ...this.#override(peerId) },
       judgesTokens: () => this.judgesTokens(peerId),
       send: (to, message) => {

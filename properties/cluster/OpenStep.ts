@@ -1,5 +1,5 @@
 /** A step of one peer of a cluster without a driver around it, for tests of the parts of steps. */
-import { simKeyCrypto } from "../../sim/crypto/SimKeyCrypto.ts";
+import { nobleKeyCrypto } from "../../runtime/threshold/NobleKeyCrypto.ts";
 import { commands } from "../../core/commands/Commands.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -51,7 +51,7 @@ export const openStep = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 
     commands,
     providers: new Map(),
     ceremony,
-    keyCrypto: simKeyCrypto,
+    keyCrypto: nobleKeyCrypto,
     shareVault: signer && inUse(signer).shareVault,
     judgesTokens: true,
     settings: settingsOf(peerId, cluster.total),

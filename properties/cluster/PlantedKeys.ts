@@ -14,7 +14,7 @@ import type { Step } from "../../core/protocol/Step.ts";
 import { Secret } from "../../core/threshold/Secret.ts";
 import type { Suite } from "../../core/threshold/Suite.ts";
 import type { KeyAndShare, ThresholdScheme } from "../../core/threshold/ThresholdScheme.ts";
-import { simKeyCrypto } from "../../sim/crypto/SimKeyCrypto.ts";
+import { nobleKeyCrypto } from "../../runtime/threshold/NobleKeyCrypto.ts";
 import { actor, Cluster, crypto, inUse, NOW } from "./Cluster.ts";
 
 type Planting = WriteOf<RowsOf<typeof keyTables>>;
@@ -25,7 +25,7 @@ export const keyActor: typeof actor =
     ? { ...actor, claims: { ...actor.claims, permissions: ["service.key.*.sign", "service.recover"] } }
     : actor;
 
-export const [toy] = simKeyCrypto.suites as readonly [Suite & { readonly shared: ThresholdScheme }];
+export const [toy] = nobleKeyCrypto.suites as readonly [Suite & { readonly shared: ThresholdScheme }];
 
 /** A key of all indexes, made as its members would, in one place. */
 const keygen = (

@@ -27,7 +27,7 @@ export class Words {
   /** A proposal as it is introduced. */
   introduced(proposal: Proposal): string {
     const name = this.proposal(proposal);
-    const made = keyEffectsOf(proposal)?.key;
+    const made = keyEffectsOf(proposal)?.generation;
     if (made !== undefined)
       return `${name} (${proposal.kind} ${made.keyId} generation ${made.generation}, slot ${proposal.seq})`;
     const effects = effectsOf(proposal);

@@ -40,6 +40,9 @@ export const hashes = ["NONE", "SHA256", "SHA512", "KECCAK256"] as const;
 /** What is done to the data before it is signed. */
 export type Hash = (typeof hashes)[number];
 
+/** With no bits set that the last byte leaves over (RFC 4648 section 3.5). */
+const BASE64 = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$";
+
 /** Bytes in the one padded form of Base64 (RFC 4648 section 4). */
 const base64 = (mostBytes: number): Shape<Uint8Array> => {
   const longest = 4 * Math.ceil(mostBytes / 3);
@@ -52,24 +55,34 @@ const base64 = (mostBytes: number): Shape<Uint8Array> => {
         : undefined;
     },
     faultOf: () => `This must be padded Base64 of at most ${mostBytes} bytes, in its one form.`,
-    schema: { contentEncoding: "base64", maxLength: longest },
+    schema: { contentEncoding: "base64", maxLength: longest, pattern: BASE64 },
   });
 };
 
 const type = word([ARBITRARY], "The one type of command is arbitrary.");
 
-const arbitraryArtifact = object({
-  scheme,
-  hash: optional(word(hashes, `The hash is one of ${hashes.join(", ")}.`)),
-  data64: base64(Limits.signedBytes),
-});
+const artifactOf = (ofScheme: Shape<string>) =>
+  object({
+    scheme: ofScheme,
+    hash: optional(word(hashes, `The hash is one of ${hashes.join(", ")}.`)),
+    data64: base64(Limits.signedBytes),
+  });
+
+const commandOf = (ofScheme: Shape<string>) =>
+  object({
+    type,
+    authorityId: word([ARBITRARY], "The one authority is arbitrary."),
+    artifact: artifactOf(ofScheme),
+  });
+
+const arbitraryArtifact = artifactOf(scheme);
 
 /** The command of the built-in authority (contract 2.8): any bytes, hashed or not. */
-export const arbitraryCommand = object({
-  type,
-  authorityId: word([ARBITRARY], "The one authority is arbitrary."),
-  artifact: arbitraryArtifact,
-});
+const arbitraryCommand = commandOf(scheme);
+
+/** The same for a key of one scheme, as its callers see it described. */
+export const arbitraryCommandFor = (keyScheme: string) =>
+  commandOf(word([keyScheme], "The scheme is that of the key."));
 
 export const signingShape = named("Signing", object({ command: arbitraryCommand, generation: optional(generation) }));
 

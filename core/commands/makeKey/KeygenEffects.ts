@@ -1,7 +1,7 @@
 /** What a certified request makes of the rows of a key: computed by each member from the request and its own rows. */
 import { digest, record, type TypeOf } from "../../codec/Codec.ts";
 import { coded } from "../../codec/Coded.ts";
-import { kept } from "../../codec/Versioned.ts";
+import { formsOf, kept } from "../../codec/Versioned.ts";
 import type { Crypto } from "../../crypto/Crypto.ts";
 import type { Digest } from "../../base/Digest.ts";
 import type { EffectsAt } from "../../protocol/Command.ts";
@@ -10,7 +10,6 @@ import { ARBITRARY } from "../keys/KeyId.ts";
 import { generationDigest } from "../keys/GenerationDigest.ts";
 import { type Generation, generationCodec, type Key, keyCodec } from "../keys/KeyRecord.ts";
 import { KEYS_SINCE, type KeyRows } from "../keys/Tables.ts";
-import { formsOf } from "../../codec/Versioned.ts";
 import type { Making } from "./Making.ts";
 
 const effectsCodec = kept(
@@ -68,7 +67,8 @@ export const keygenEffectsAt =
       authorities: making.authorities ?? base.generation?.authorities ?? [ARBITRARY],
     };
     return keygenEffects.encode({
-      version,
+      // Nobody signs for keys in an older version, whatever was proposed.
+      version: Math.max(version, KEYS_SINCE),
       key,
       generation: {
         keyId: key.keyId,

@@ -11,9 +11,8 @@ import { hasDenied } from "../../protocol/OwnRequest.ts";
 import type { Step } from "../../protocol/Step.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import type { KeyAndShare } from "../../threshold/ThresholdScheme.ts";
-import { groupKeyOf } from "../keys/GroupRecord.ts";
+import { groupKeyOf, heldShare, shareIndexOf } from "../keys/HeldShare.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
-import { openShare } from "../keys/Shares.ts";
 import { generationKey, keyRows } from "../keys/Tables.ts";
 import { endHere } from "./KeygenEnd.ts";
 import type { KeygenMessageOf } from "./KeygenMessages.ts";
@@ -33,10 +32,12 @@ export type Start = { readonly old: KeyAndShare | undefined };
 export const startOf = (step: Step, making: Making): Start | string => {
   if (making.madeBy !== "REFRESH") return { old: undefined };
   const { generation } = baseOf(step.view, making);
-  const share = generation && openShare(step, generation);
-  return generation === undefined || share === undefined
+  const { membership, self, context } = step;
+  const secret = generation && heldShare(context, membership, self, generation);
+  const index = shareIndexOf(membership, self);
+  return generation === undefined || secret === undefined || index === undefined
     ? "SHARE_MISSING"
-    : { old: { key: groupKeyOf(generation.group), share } };
+    : { old: { key: groupKeyOf(generation), share: { index, secret } } };
 };
 
 interface Opening extends Start {

@@ -13,7 +13,9 @@ import { Secret } from "../../threshold/Secret.ts";
 import type { BoxKey, Suite } from "../../threshold/Suite.ts";
 import type { Blame, KeyAndShare, Parties, ShareIndex } from "../../threshold/ThresholdScheme.ts";
 import { groupRecordOf } from "../keys/GroupRecord.ts";
-import { shareBox, shareIndexOf } from "../keys/Shares.ts";
+import { shareIndexOf } from "../keys/HeldShare.ts";
+import { speaksOfKeys } from "../keys/SpeaksOfKeys.ts";
+import { shareBox } from "../keys/ShareBox.ts";
 import type { KeygenMessage, SaidPackage } from "./KeygenMessages.ts";
 import { type KeygenSession, makings } from "./MakingState.ts";
 import { suiteOfMaking } from "./MakingStanding.ts";
@@ -34,6 +36,13 @@ export const DISPUTED = "KEYGEN_DISPUTED";
 
 const BOX_KEY = /^[0-9a-f]{64}$/;
 
+/** Where a member's shares lie. */
+const indexOf = ({ membership }: Step, peerId: PeerId): ShareIndex => {
+  const index = shareIndexOf(membership, peerId);
+  if (index === undefined) throw new InvariantViolation("S19", `peer ${peerId} is no member`);
+  return index;
+};
+
 const partiesOf = ({ membership }: Step): Parties => ({
   threshold: membership.topology.threshold,
   indexes: membership.topology.members.map(({ shareIndex }) => shareIndex),
@@ -48,7 +57,7 @@ export const suiteHere = (step: Step, making: KeygenSession["making"]): Suite =>
 const rounds = (step: Step, making: KeygenSession["making"], old: KeyAndShare | undefined): Rounds => {
   const { shared } = suiteHere(step, making);
   if (shared === undefined) throw new InvariantViolation("K6", "a session was opened for a key that is not shared");
-  return roundsOf(shared, shareIndexOf(step.membership, step.self), partiesOf(step), old);
+  return roundsOf(shared, indexOf(step, step.self), partiesOf(step), old);
 };
 
 const peerAt = ({ membership }: Step, index: ShareIndex): ReadonlyArray<PeerId> =>
@@ -97,8 +106,12 @@ export const keep = (step: Step, session: KeygenSession): KeygenSession => {
   return session;
 };
 
+/** A member that says it speaks of no keys is not told of any. */
 export const say = (step: Step, message: KeygenMessage, to: ReadonlyArray<PeerId> = step.others): void =>
-  step.sendAll(message, to);
+  step.sendAll(
+    message,
+    to.filter((peerId) => speaksOfKeys(step, peerId)),
+  );
 
 export const sayPackage = (
   step: Step,
@@ -122,7 +135,7 @@ export const notePackage = (
 ): KeygenSession | Failure => {
   const known = session.packages.get(from);
   if (known !== undefined) return isSamePackage(known, said) ? session : { code: DISPUTED, members: [from] };
-  const isOwn = said.index === shareIndexOf(step.membership, from) && BOX_KEY.test(said.boxKey);
+  const isOwn = said.index === indexOf(step, from) && BOX_KEY.test(said.boxKey);
   return isOwn
     ? keep(step, { ...session, packages: withEntry(session.packages, from, said) })
     : { code: DISPUTED, members: [from] };
@@ -159,7 +172,7 @@ const tell = (step: Step, session: KeygenSession): KeygenSession | Failure => {
   if (Either.isLeft(secrets)) return blamed(step, secrets.left);
   const boxes = new Map<PeerId, Uint8Array>();
   for (const peerId of step.others) {
-    const secret = secrets.right.get(shareIndexOf(step.membership, peerId));
+    const secret = secrets.right.get(indexOf(step, peerId));
     const box = secret && sealed(step, session, peerId, secret);
     secret?.wipe();
     if (box === undefined) return { code: DISPUTED, members: [peerId, step.self] };
@@ -204,7 +217,7 @@ const finish = (step: Step, session: KeygenSession): KeygenSession | Failure => 
       box,
     );
     if (secret === undefined) return { code: DISPUTED, members: [peerId, step.self] };
-    received.set(shareIndexOf(step.membership, peerId), secret);
+    received.set(indexOf(step, peerId), secret);
   }
   const made = rounds(step, session.making, session.old).finish(drawn.seed, othersIn(step, session), received);
   for (const secret of received.values()) secret.wipe();

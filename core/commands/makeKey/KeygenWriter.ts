@@ -14,7 +14,7 @@ import type { Queued } from "../../protocol/Requests.ts";
 import type { Step } from "../../protocol/Step.ts";
 import { unavailable } from "../../protocol/Unavailable.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
-import { KEYS_SINCE } from "../keys/Tables.ts";
+import { speaksOfKeys } from "../keys/SpeaksOfKeys.ts";
 import { endEverywhere, makingsInQueue, turnAway, waitingFor } from "./KeygenEnd.ts";
 import { beginSession, say, sayPackage } from "./KeygenRounds.ts";
 import { MOST_SESSIONS, startOf } from "./KeygenMember.ts";
@@ -49,10 +49,12 @@ const letGo = (step: Step): void => {
 
 /** Why nothing is begun for a request, though it is possible; undefined where nothing speaks against it. */
 const refusal = (step: Step, { forward, isFirst, intent }: Wanted): Rejection | undefined => {
-  if (step.version < KEYS_SINCE) {
-    const members = step.others.map((peerId) => ({ peerId, reason: "not every member speaks of keys yet" }));
-    return unavailable(members, intent.ref);
-  }
+  const older = step.others.filter((peerId) => !speaksOfKeys(step, peerId));
+  if (older.length > 0)
+    return unavailable(
+      older.map((peerId) => ({ peerId, reason: "it runs a version without keys" })),
+      intent.ref,
+    );
   // As for a change that could be proposed (Coordinator.ts).
   if (!isFirst && isFromBefore(step, forward))
     return leftOpen(step.context.commands, forgotten(step, intent.ref), intent);

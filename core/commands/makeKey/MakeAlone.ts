@@ -2,7 +2,7 @@
 import type { Step } from "../../protocol/Step.ts";
 import { Secret } from "../../threshold/Secret.ts";
 import { UNSHARED } from "../keys/GroupRecord.ts";
-import { shareBox } from "../keys/Shares.ts";
+import { shareBox } from "../keys/ShareBox.ts";
 import { suiteHere } from "./KeygenRounds.ts";
 import { PROCEED_TIMER } from "./KeygenTurn.ts";
 import type { KeygenSession } from "./MakingState.ts";

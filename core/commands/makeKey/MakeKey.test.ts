@@ -1,31 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { actor, Cluster, codeOf, founded, rowsOf } from "../../../properties/cluster/Cluster.ts";
-import { posted } from "../../../properties/cluster/Enrolling.ts";
-import type { ActorCheck } from "../../auth/ActorCheck.ts";
-import type { PeerId } from "../../protocol/Topology.ts";
-import { KEYS_PATH, keyPath } from "../keys/KeyId.ts";
+import { codeOf, rowsOf } from "../../../properties/cluster/Cluster.ts";
+import { create, each, held, keyed, renew } from "../../../properties/cluster/Keyed.ts";
 import { generationKey } from "../keys/Tables.ts";
-
-const keeper: ActorCheck =
-  actor._tag === "Verified"
-    ? { ...actor, claims: { ...actor.claims, permissions: ["service.dkg.*", "service.approvers.register"] } }
-    : actor;
-
-const keyed = (total = 3): Cluster => {
-  const cluster = founded(total);
-  cluster.judge = () => keeper;
-  return cluster;
-};
-
-const create = (cluster: Cluster, through: PeerId, requestId: string, change: object = {}): void =>
-  cluster.ask(
-    through,
-    requestId,
-    posted(KEYS_PATH, { keyId: "k1", algorithm: "ED25519", authorities: [{ id: "arbitrary" }], ...change }),
-  );
-
-const renew = (cluster: Cluster, through: PeerId, requestId: string, act: "rotate" | "refresh", base: number): void =>
-  cluster.ask(through, requestId, posted(keyPath("k1", act), { baseGeneration: base }));
 
 const peers = [1, 2, 3];
 
@@ -40,11 +16,7 @@ describe("the creation of a key", () => {
       key: { keyId: "k1", algorithm: "ED25519", scheme: "EdDSA", generation: 1, revision: 1 },
       generation: { generation: 1, state: "ACTIVE", madeBy: "CREATE", group: { threshold: 2 } },
     });
-    expect([rowsOf(cluster, "custodyKeys"), rowsOf(cluster, "shares"), rowsOf(cluster, "pending")]).toEqual([
-      [1, 1, 1],
-      [1, 1, 1],
-      [0, 0, 0],
-    ]);
+    expect(held(cluster)).toEqual(each(1, 1));
     const rows = peers.map((peerId) => cluster.row(peerId, "generations", generationKey("k1", 1)));
     expect(rows[1]).toEqual(rows[0]);
     expect(rows[2]).toEqual(rows[0]);
@@ -69,10 +41,7 @@ describe("the creation of a key", () => {
     create(cluster, 3, "two", { assetOwner: "somebody" });
     cluster.pass(2_000);
     expect([codeOf(cluster, "one"), codeOf(cluster, "two")].toSorted()).toEqual(["KEY_ALREADY_EXISTS", "KeyMade"]);
-    expect([rowsOf(cluster, "custodyKeys"), rowsOf(cluster, "pending")]).toEqual([
-      [1, 1, 1],
-      [0, 0, 0],
-    ]);
+    expect(held(cluster)).toEqual(each(1, 1));
   });
 
   it("at a peer that is alone asks nobody", () => {
@@ -100,6 +69,8 @@ describe("the next generation of a key", () => {
     expect(made.generation.group.verifyingShares).not.toEqual(before.generation.group.verifyingShares);
     expect(cluster.answers.get("again")).toMatchObject({ _tag: "KeyMade", created: false, key: { generation: 2 } });
     expect(codeOf(cluster, "wrong")).toBe("GENERATION_MOVED");
+    // The shares that a refresh replaces are erased once all have applied it.
+    expect(held(cluster)).toEqual(each(1, act === "rotate" ? 2 : 1));
     expect(cluster.row(2, "generations", generationKey("k1", 1))?.state).toBe(
       act === "rotate" ? "HISTORICAL" : "SUPERSEDED",
     );

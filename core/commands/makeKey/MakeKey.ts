@@ -12,6 +12,7 @@ import { KEYS_SINCE, generationKey } from "../keys/Tables.ts";
 import { keygenEffects } from "./KeygenEffects.ts";
 import { isMaking, KEYGEN, type Making, makingOf, makingPermissions } from "./Making.ts";
 import { baseOf, isMade, readMaking, standing } from "./MakingStanding.ts";
+import { noteRefreshed } from "./OldShares.ts";
 import { forgetMark } from "./PendingRows.ts";
 
 const events: { readonly [W in Way]: string } = {
@@ -72,9 +73,10 @@ export const makeKey: Command<Making, Making> = {
       (made.generation.madeBy === "CREATE") === (made.generation.generation === 1)
     );
   },
-  apply: (step, _id, effects) => {
+  apply: (step, id, effects) => {
     const made = keygenEffects.certified(effects);
     applyGeneration(step, made);
+    noteRefreshed(step, id, effects);
     forgetMark(step, generationKey(made.key.keyId, made.key.generation));
   },
   install: (step, _id, effects) => {

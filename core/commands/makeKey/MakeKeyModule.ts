@@ -9,6 +9,7 @@ import { onAgainTimer, onEnded, onPackage, onShare, onStored, PROCEED_TIMER } fr
 import { openSessions } from "./KeygenWriter.ts";
 import { forgetSessions } from "./KeygenEnd.ts";
 import { makings } from "./MakingState.ts";
+import { eraseSuperseded } from "./OldShares.ts";
 import { PENDING_TIMER, tidyPending } from "./PendingRows.ts";
 
 const ACTIVE: ReadonlySet<Mode> = new Set(["active"]);
@@ -18,6 +19,7 @@ const TAKING_PART: ReadonlySet<Mode> = new Set(["active", "joining"]);
 const goOn = (step: Step): void => {
   if (!TAKING_PART.has(step.mode)) return forgetSessions(step);
   tidyPending(step);
+  eraseSuperseded(step);
   if (step.mode === "active" && step.isWriter) openSessions(step);
 };
 

@@ -1,7 +1,7 @@
 /** How a request that makes a generation stands against one peer's rows. */
 import { Either } from "effect";
 import { Limits } from "../../base/Limits.ts";
-import { type Rejection, rejection, type RejectionCode } from "../../base/Rejection.ts";
+import { type Rejection, rejection } from "../../base/Rejection.ts";
 import type { Standing } from "../../protocol/Command.ts";
 import type { EvaluationContext } from "../../protocol/EvaluationContext.ts";
 import type { Call } from "../../protocol/Forward.ts";
@@ -11,41 +11,25 @@ import { keyLock } from "../approvers/Locks.ts";
 import { approverRows } from "../approvers/Tables.ts";
 import { custodyIdentity } from "../keys/CustodyIdentity.ts";
 import { custodyOwner } from "../keys/KeyId.ts";
+import { generationMoved, keyDestroyed, keyNotFound } from "../keys/KeyRefusals.ts";
 import { suiteFor } from "../keys/Suites.ts";
 import { generationKey, keyRows } from "../keys/Tables.ts";
 import { type Base, keygenEffectsAt } from "./KeygenEffects.ts";
 import { type Making, makingOf } from "./Making.ts";
 
-const refused = (code: RejectionCode, detail: string, hint: string, ref: string): Rejection =>
-  rejection(code, detail, hint, { ref });
+const exists = rejection(
+  "KEY_ALREADY_EXISTS",
+  "A key of this id was made otherwise.",
+  "Read the key, or choose another id.",
+);
 
-export const notFound = (keyId: string): Rejection =>
-  refused("KEY_NOT_FOUND", "No key has this id.", "Check the id; the catalog lists the keys that you may use.", keyId);
+const used = rejection("GENERATION_MOVED", "The key has as many generations as it may.", "Create another key.");
 
-export const destroyed = (keyId: string): Rejection =>
-  refused("KEY_DESTROYED", "The key is destroyed, and its id is used up.", "Create a key of another id.", keyId);
-
-export const moved = (keyId: string): Rejection =>
-  refused(
-    "GENERATION_MOVED",
-    "The key's newest generation is another one than the request builds on.",
-    "Read the key, and build on the generation that it has.",
-    keyId,
-  );
-
-const exists = (keyId: string): Rejection =>
-  refused("KEY_ALREADY_EXISTS", "A key of this id was made otherwise.", "Read the key, or choose another id.", keyId);
-
-const used = (keyId: string): Rejection =>
-  refused("GENERATION_MOVED", "The key has as many generations as it may.", "Create another key.", keyId);
-
-const owned = (keyId: string): Rejection =>
-  refused(
-    "KEY_ALREADY_REGISTERED",
-    "The public key that was made is an approver's, or about to become one.",
-    "Repeat the request; another key is made.",
-    keyId,
-  );
+const owned = rejection(
+  "KEY_ALREADY_REGISTERED",
+  "The public key that was made is an approver's, or about to become one.",
+  "Repeat the request; another key is made.",
+);
 
 export const baseOf = (view: RowView, { ref }: Pick<Making, "ref">): Base => {
   const rows = keyRows(view);
@@ -79,15 +63,15 @@ export const isMade = (view: RowView, making: Making): boolean => {
 
 /** Why it cannot be done whatever is made for it; undefined where that is open. */
 const hindrance = (view: RowView, making: Making): Extract<Standing, { readonly _tag: "Impossible" }> | undefined => {
-  const { ref, base, madeBy } = making;
+  const { base, madeBy } = making;
   const { key } = baseOf(view, making);
   const impossible = (found: Rejection, isFinal = true) => ({ _tag: "Impossible" as const, rejection: found, isFinal });
-  if (key?.status === "DESTROYED") return impossible(destroyed(ref));
-  if (madeBy === "CREATE") return key === undefined ? undefined : impossible(exists(ref));
-  if (key === undefined) return impossible(notFound(ref), false);
+  if (key?.status === "DESTROYED") return impossible(keyDestroyed);
+  if (madeBy === "CREATE") return key === undefined ? undefined : impossible(exists);
+  if (key === undefined) return impossible(keyNotFound, false);
   // Generations never go back, so a superseded one never comes again.
-  if (key.generation !== base) return impossible(moved(ref), base < key.generation);
-  return base >= Limits.generations ? impossible(used(ref)) : undefined;
+  if (key.generation !== base) return impossible(generationMoved, base < key.generation);
+  return base >= Limits.generations ? impossible(used) : undefined;
 };
 
 /** The suite of the key that the request is about. */
@@ -135,7 +119,7 @@ export const standing = (evaluation: EvaluationContext, making: Making): Standin
   const owner = approverRows(view).get("keys", identity);
   const isOthers = owner !== undefined && owner.id !== custodyOwner(making.ref);
   if (isOthers || evaluation.isLocked(keyLock(identity)))
-    return { _tag: "Impossible", rejection: owned(making.ref), isFinal: false };
+    return { _tag: "Impossible", rejection: owned, isFinal: false };
   const base = baseOf(view, making);
   return {
     _tag: "Possible",

@@ -9,6 +9,7 @@ import type { KeyAndShare } from "../../threshold/ThresholdScheme.ts";
 import { generationKey, type KeyRows, keyRows } from "../keys/Tables.ts";
 import type { KeygenMessageOf, SaidPackage } from "./KeygenMessages.ts";
 import type { Making } from "./Making.ts";
+import { type Superseded, supersededBy } from "./Superseded.ts";
 
 /** What this peer drew for a session: both serve no other. */
 export interface Drawn {
@@ -70,6 +71,8 @@ export interface MakingState {
   readonly pending: ReadonlyMap<string, PendingMark>;
   /** The newest, oldest first: none is opened again. */
   readonly ended: ReadonlyMap<Digest, Ended>;
+  /** Refreshes applied here that not every member is known to have applied, by proposal: their old shares wait. */
+  readonly superseded: ReadonlyMap<Digest, Superseded>;
   /** Packages of sessions that are not known here yet: the newest few of each member. */
   readonly early: ReadonlyMap<PeerId, ReadonlyArray<KeygenMessageOf<"Keygen.Package">>>;
 }
@@ -80,7 +83,13 @@ export const markOf = (
   since: number | undefined,
 ): PendingMark => ({ keyId, sessionId, requestDigest, incarnations, since, isHeld: false });
 
-const empty: MakingState = { sessions: new Map(), pending: new Map(), ended: new Map(), early: new Map() };
+const empty: MakingState = {
+  sessions: new Map(),
+  pending: new Map(),
+  ended: new Map(),
+  superseded: new Map(),
+  early: new Map(),
+};
 
 export const makings: Slice<MakingState> = {
   name: "makeKey",
@@ -92,6 +101,13 @@ export const makings: Slice<MakingState> = {
         generationKey(row.keyId, row.generation),
         markOf(row, undefined),
       ]),
+    ),
+    superseded: new Map(
+      allRows(view, "outbox").flatMap(({ proposalId }) => {
+        const certificate = view.get("certificates", proposalId);
+        const superseded = certificate && supersededBy(certificate.proposal);
+        return superseded === undefined ? [] : [[proposalId, superseded] as const];
+      }),
     ),
   }),
 };
