@@ -64,6 +64,10 @@ export const Limits = {
   operationMillis: 60_000,
   /** How long a consent is kept past its deadline. */
   consentRetentionMillis: 3_600_000,
+  /** Generations of a key whose shares are repaired in one session. */
+  repairedGenerations: 64,
+  /** How long a helper waits for the others of such a session. */
+  repairMillis: 10_000,
   /** The effects of one change in bytes: an approver with the longest descriptor and all metadata, and some slack. */
   effectsBytes: 64 * 1024,
   /** The writer's answer to an exchange: a session, and an acknowledgement of each of 64 members. */

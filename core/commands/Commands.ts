@@ -8,10 +8,11 @@ import { keys } from "./keys/KeysModule.ts";
 import { makeKey } from "./makeKey/MakeKey.ts";
 import { makeKeyModule } from "./makeKey/MakeKeyModule.ts";
 import { registerKey } from "./registerKey/RegisterKey.ts";
+import { repairing } from "./repairShare/RepairModule.ts";
 import { replaceMetadata } from "./replaceMetadata/ReplaceMetadata.ts";
 import { signatures } from "./signWithKey/SigningModule.ts";
 
-const modules = [approvers, enrollment, keys, makeKeyModule, signatures] as const;
+const modules = [approvers, enrollment, keys, makeKeyModule, repairing, signatures] as const;
 
 export const commands: Composition = composed(
   [registerKey, replaceMetadata, enrollPasskey, makeKey, destroyKey],

@@ -68,18 +68,11 @@ export const writeAudit = (step: Step, id: Digest, proposal: Proposal): void => 
   });
 };
 
-/** A member's consent to one use of a key, in the transaction of the consent (S32 has no proposal for it). */
-export const auditConsent = (
+/** What this peer has done with a key beside what all agree on, in the transaction that does it. */
+export const auditOfKey = (
   step: Step,
-  consent: Pick<Event, "id" | "actor" | "keyId" | "generation" | "entryPeer" | "request">,
-): void =>
-  append(step, {
-    ...consent,
-    timestamp: step.now,
-    event: "SIGN_CONSENTED",
-    outcome: "CONSENTED",
-    detail: `operation ${consent.id}`,
-  });
+  did: Pick<Event, "event" | "outcome" | "id" | "actor" | "keyId" | "generation" | "entryPeer" | "request" | "detail">,
+): void => append(step, { ...did, timestamp: step.now });
 
 /** The founding: who belongs to the cluster from now on. No caller requested it. */
 export const auditFounding = (step: Step, { digest, peerIds, topology }: Membership): void =>

@@ -154,6 +154,12 @@ export class KeyedCluster extends Cluster {
     });
   }
 
+  /** Asks a peer to get its shares of a key back. */
+  repair(target: PeerId, requestId: string, keyId: string, helpers: ReadonlyArray<PeerId>): void {
+    const rawBody = utf8ToBytes(JSON.stringify({ helpers }));
+    this.ask(target, requestId, { method: "POST", path: keyPath(keyId, "repair"), ifMatch: undefined, rawBody });
+  }
+
   /** The signature that a caller was told; undefined where it was told something else, or nothing yet. */
   signatureOf(requestId: string): string | undefined {
     const answer = this.answers.get(requestId);

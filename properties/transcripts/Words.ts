@@ -124,6 +124,13 @@ export class Words {
           .join("; ");
       case "Sign.Share":
         return message.items.map(({ sessionId }) => this.#names.of("n", sessionId)).join("; ");
+      case "Repair.Open":
+      case "Repair.Key":
+      case "Repair.Part":
+      case "Repair.Sum":
+        return this.#names.of("n", message.sessionId);
+      case "Repair.Refused":
+        return `${this.#names.of("n", message.sessionId)}: ${message.code}`;
       case "SnapshotRequest":
         return `after slot ${slotOf(message.after)}`;
       case "SnapshotOffer":

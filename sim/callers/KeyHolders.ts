@@ -8,8 +8,6 @@ import {
   creation,
   ending,
   hashes,
-
-
   type KeyMaking,
   type KeyRequest,
   renewal,
@@ -98,7 +96,12 @@ export class KeyHolders {
   draw(unit: Unit): Asked {
     const asked = this.#drawn(unit);
     if (asked.edge !== undefined || !unit.chance("at an edge", 120)) return this.#keep(asked);
-    const name = unit.named("key edge", keyEdgeNames[0] ?? "", keyEdgeNames, keyEdgeNames.map(() => 1));
+    const name = unit.named(
+      "key edge",
+      keyEdgeNames[0] ?? "",
+      keyEdgeNames,
+      keyEdgeNames.map(() => 1),
+    );
     return atKeyEdge(this.#world.commands, asked, name) ?? this.#keep(asked);
   }
 
@@ -136,7 +139,13 @@ export class KeyHolders {
       if (sent !== undefined) return sent;
     }
     if (deed === "sign with an unknown key")
-      return signing(commands, { keyId: "nobody", scheme: "EdDSA", hash: undefined, data: new Uint8Array(1), generation: undefined });
+      return signing(commands, {
+        keyId: "nobody",
+        scheme: "EdDSA",
+        hash: undefined,
+        data: new Uint8Array(1),
+        generation: undefined,
+      });
     const known = this.#any(unit);
     if (known === undefined || deed === "create") return this.#creation(unit);
     if (deed === "rotate" || deed === "refresh") return this.#renewal(unit, known, deed);
@@ -187,13 +196,18 @@ export class KeyHolders {
     const generation = unit.chance("another generation", 200)
       ? unit.between("generation", 1, 1, known.generation + 1, 1, 9)
       : quiet;
-    return ending(this.#world.commands, { keyId: known.keyId, base, generation, isFinal });
+    const asked = ending(this.#world.commands, { keyId: known.keyId, base, generation, isFinal });
+    if (!isFinal || generation === base) return asked;
+    return {
+      ...asked,
+      edge: { rule: "10.7 destruction", how: "not the active one", refusedAs: "INVALID_REQUEST_BODY" },
+    };
   }
 
   #repairing(unit: Unit, { keyId }: Known): KeyRequest {
     const { peers } = this.#world.plan;
     const first = unit.between("first helper", 1, 1, peers);
-    const count = unit.between("helpers", 2, 1, peers, 1, 5);
+    const count = unit.between("helpers", Math.floor(peers / 2) + 1, 1, peers, 1, 5);
     const helpers = Array.from({ length: count }, (_, at) => ((first - 1 + at) % peers) + 1);
     return repairing(this.#world.commands, { keyId, helpers });
   }
@@ -219,4 +233,3 @@ export class KeyHolders {
 
 const hexBytes = (hex: string): Uint8Array =>
   Uint8Array.from({ length: hex.length / 2 }, (_, at) => Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16));
-

@@ -30,10 +30,13 @@ const needed: { readonly [tag: string]: ReadonlyArray<keyof Capacities> } = {
 const isPassedOver = ({ capacities }: Ghost, { _tag }: Message): boolean =>
   needed[_tag]?.some((room) => capacities[room] !== undefined) === true;
 
+/** What all have made is proposed with the next event of its writer, whichever that is. */
+const mayGoOn = ({ _tag }: Message, transactions: number): boolean => _tag.startsWith("Keygen.") && transactions === 1;
+
 export const S23 = (ghost: Ghost): Checker => ({
   id: "S23",
   redelivered: ({ slot, honest }, message, transactions) => {
-    if (honest && transactions > 0 && !isPassedOver(ghost, message))
+    if (honest && transactions > 0 && !isPassedOver(ghost, message) && !mayGoOn(message, transactions))
       throw new Violation(
         "S23",
         `peer ${slot} had handled this ${message._tag}${broughtBy(ghost, message)}`,

@@ -4,7 +4,7 @@ import { enrollmentIn } from "../../core/commands/enrollPasskey/EnrollmentState.
 import { approverSubject } from "./approvers/ApproverSubject.ts";
 import { enrollPasskey, options } from "./Enrollment.ts";
 import { type Parts, Product } from "./Product.ts";
-import { makeKey, repairShare, signWithKey } from "./keys/KeyModels.ts";
+import { destroyKey, makeKey, repairShare, signWithKey } from "./keys/KeyModels.ts";
 import { keyMessages } from "./keys/KeyMessages.ts";
 import { coveredGenerations, keySubject } from "./keys/KeySubject.ts";
 import { registerKey } from "./RegisterKey.ts";
@@ -15,7 +15,7 @@ export const models = {
   composition: commands,
   subjects: [approverSubject, keySubject],
   covered: [coveredGenerations],
-  models: [registerKey, replaceMetadata, options, enrollPasskey, makeKey, signWithKey, repairShare],
+  models: [registerKey, replaceMetadata, options, enrollPasskey, makeKey, destroyKey, signWithKey, repairShare],
   messages: { ...sessionMessages, ...keyMessages },
   remembered: { sessions: (state) => [...enrollmentIn(state).sessions.keys()].toSorted().join(" ") },
 } satisfies Parts;

@@ -122,7 +122,10 @@ export const rowAt = (view: RowView, { table }: Subject, ref: string): object | 
   view.get(table as "approvers", ref);
 
 /** The rows of all subjects of a kind. */
-export const rowsOf = (view: RowView, { table }: Pick<Subject, "table">): ReadonlyArray<readonly [ref: string, row: object]> => {
+export const rowsOf = (
+  view: RowView,
+  { table }: Pick<Subject, "table">,
+): ReadonlyArray<readonly [ref: string, row: object]> => {
   const rows: Array<readonly [string, object]> = [];
   for (let after = ""; ; ) {
     const page = view.scan(table as "approvers", after, PAGE);

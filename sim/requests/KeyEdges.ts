@@ -60,26 +60,48 @@ const breaches: ReadonlyArray<Breach> = [
   ["2.8 algorithm", "none that is installed", "UNSUPPORTED_ALGORITHM", ofCreation({ algorithm: "RSA", scheme: "PSS" })],
   ["2.8 authorities", "none", "INVALID_REQUEST_BODY", ofCreation({ authorities: [] })],
   ["2.8 authorities", "another", "INVALID_REQUEST_BODY", ofCreation({ authorities: [{ id: "custom" }] })],
-  ["2.8 authorities", "twice", "INVALID_REQUEST_BODY", ofCreation({ authorities: [{ id: "arbitrary" }, { id: "arbitrary" }] })],
+  [
+    "2.8 authorities",
+    "twice",
+    "INVALID_REQUEST_BODY",
+    ofCreation({ authorities: [{ id: "arbitrary" }, { id: "arbitrary" }] }),
+  ],
   onBase("zero", 0),
   onBase("65536", 65_536),
   onBase("a text", "1"),
-  ["10.7 base", "none", "INVALID_REQUEST_BODY", (body, asked) => {
-    if (!hasBase(asked)) return undefined;
-    const { baseGeneration: _left, ...rest } = body;
-    return rest;
-  }],
-  ["10.7 destruction", "final: false", "INVALID_REQUEST_BODY", (body, asked) =>
-    isKeyEnding(asked) ? { ...body, final: false } : undefined],
+  [
+    "10.7 base",
+    "none",
+    "INVALID_REQUEST_BODY",
+    (body, asked) => {
+      if (!hasBase(asked)) return undefined;
+      const { baseGeneration: _left, ...rest } = body;
+      return rest;
+    },
+  ],
+  [
+    "10.7 destruction",
+    "final: false",
+    "INVALID_REQUEST_BODY",
+    (body, asked) => (isKeyEnding(asked) ? { ...body, final: false } : undefined),
+  ],
   ["2.8 command", "data in another form of Base64", "INVALID_REQUEST_BODY", ofArtifact({ data64: "AB==" })],
   ["2.8 command", "no hash of these", "INVALID_REQUEST_BODY", ofArtifact({ hash: "MD5" })],
   ["2.8 command", "another authority", "INVALID_REQUEST_BODY", ofCommand({ authorityId: "custom" })],
   ["2.8 command", "another type", "INVALID_REQUEST_BODY", ofCommand({ type: "custom" })],
-  ["10.5 helpers", "none", "INVALID_REQUEST_BODY", (body, asked) =>
-    isRepairing(asked) ? { ...body, helpers: [] } : undefined],
+  [
+    "10.5 helpers",
+    "none",
+    "INVALID_REQUEST_BODY",
+    (body, asked) => (isRepairing(asked) ? { ...body, helpers: [] } : undefined),
+  ],
   ["4.1.2 body", "an unknown field", "INVALID_REQUEST_BODY", (body) => ({ ...body, more: 1 })],
-  ["4.1.2 body", "null", "INVALID_REQUEST_BODY", (body, asked) =>
-    isKeyMaking(asked) ? { ...body, assetOwner: null } : undefined],
+  [
+    "4.1.2 body",
+    "null",
+    "INVALID_REQUEST_BODY",
+    (body, asked) => (isKeyMaking(asked) ? { ...body, assetOwner: null } : undefined),
+  ],
   ["4.1.2 body", "more behind it", "INVALID_REQUEST_BODY", (body) => `${JSON.stringify(body)}{}`],
 ];
 

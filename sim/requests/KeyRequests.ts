@@ -154,10 +154,7 @@ export const signing = (
     }),
   });
 
-export const repairing = (
-  commands: Commands,
-  { keyId, helpers }: Pick<Repairing, "keyId" | "helpers">,
-): Repairing =>
+export const repairing = (commands: Commands, { keyId, helpers }: Pick<Repairing, "keyId" | "helpers">): Repairing =>
   commands.said({
     kind: "REPAIR",
     keyId,

@@ -111,7 +111,8 @@ export const planOf = (
     workload: {
       ...CALLERS,
       keys: choices.plan("keys").chance("happens", KEYS) ? KEY_WEIGHT : 0,
-      ...draft.workload, ...(options.callers === undefined ? {} : { callers: options.callers }),
+      ...draft.workload,
+      ...(options.callers === undefined ? {} : { callers: options.callers }),
     },
     seed,
     schedule: name,

@@ -9,7 +9,7 @@
  */
 import { Limits } from "../../base/Limits.ts";
 import { canonicalJson } from "../../codec/CanonicalJson.ts";
-import { auditConsent } from "../../protocol/Audit.ts";
+import { auditOfKey } from "../../protocol/Audit.ts";
 import type { Step } from "../../protocol/Step.ts";
 import { SELF } from "../../protocol/Tables.ts";
 import { keyRows, keyTables } from "../keys/Tables.ts";
@@ -55,7 +55,10 @@ export const consent = (step: Step, session: Consent): void => {
     coordinator,
     commandDigest: step.context.crypto.sha256OfText(canonicalJson(commandOf(request))),
   });
-  auditConsent(step, {
+  auditOfKey(step, {
+    event: "SIGN_CONSENTED",
+    outcome: "CONSENTED",
+    detail: `operation ${operation}`,
     id: operation,
     actor: { iss: claims.iss, sub: claims.sub, jti: claims.jti },
     keyId,

@@ -1,6 +1,6 @@
 /** Signatures: requests that the peer they came to answers with the help of as many members as it takes. */
 import type { Module, Service } from "../../protocol/Module.ts";
-import type { Mode } from "../../protocol/Mode.ts";
+import { isPresent, type Mode, modes } from "../../protocol/Mode.ts";
 import type { Step } from "../../protocol/Step.ts";
 import { Limits } from "../../base/Limits.ts";
 import { keyIdIn, keyPermission } from "../keys/KeyId.ts";
@@ -27,7 +27,7 @@ import { signings } from "./SigningState.ts";
 const SIGNING: ReadonlySet<Mode> = new Set(["active", "joining"]);
 
 /** Those in which it says why it does not sign. */
-const ANSWERING: ReadonlySet<Mode> = new Set(["active", "joining", "announcing", "recovering"]);
+const PRESENT: ReadonlySet<Mode> = new Set(modes.filter(isPresent));
 
 const signing: Service = {
   kind: "SIGN",
@@ -58,7 +58,7 @@ export const signatures = {
     "Sign.Open": {
       codec: signMessages["Sign.Open"],
       tokensIn: ({ evidence }: SignMessageOf<"Sign.Open">) => [evidence.token],
-      modes: ANSWERING,
+      modes: PRESENT,
       run: onOpen,
     },
     "Sign.Commit": { codec: signMessages["Sign.Commit"], tokensIn: none, modes: SIGNING, run: onCommit },

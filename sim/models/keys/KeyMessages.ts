@@ -43,7 +43,7 @@ export const keyMessages = {
   "Sign.Share": plain,
   "Repair.Open": {
     ...plain,
-    wordsOf: ({ sessionId, keyId }: RepairMessageOf<"Repair.Open">) => [...session({ sessionId }), keyId],
+    wordsOf: ({ sessionId, evidence }: RepairMessageOf<"Repair.Open">) => [...session({ sessionId }), evidence.path],
   },
   "Repair.Key": plain,
   "Repair.Part": plain,

@@ -1,9 +1,9 @@
 /** The models of all that is done with keys: commands that make and end them, and services that use and repair them. */
-import { keygenEffects } from "../../../core/commands/makeKey/KeygenEffects.ts";
-import type { Proposal } from "../../../core/protocol/Proposal.ts";
 import { Violation } from "../../base/Violation.ts";
 import {
   creation,
+  ending,
+  type KeyEnding,
   type KeyMaking,
   renewal,
   repairing,
@@ -13,7 +13,7 @@ import {
 } from "../../requests/KeyRequests.ts";
 import { assertAllowed, unasked } from "../../requests/Success.ts";
 import type { Changing, Model } from "../Model.ts";
-import { makingIn } from "./KeyEffects.ts";
+import { endingIn, makingIn, otherEnding, otherMaking } from "./KeyEffects.ts";
 import { keyRegistry } from "./KeyRegistry.ts";
 import { keySubject } from "./KeySubject.ts";
 
@@ -25,16 +25,10 @@ const apart = { permission, deeds: () => [], meaning: () => undefined, refusedAs
 const notAsked = (requestId: string, asked: string, told: string): Violation =>
   new Violation("S14", `request ${requestId} asks for ${asked}`, `it was answered with ${told}`);
 
-type Making = ReturnType<typeof makingIn>;
-
 const lie =
-  (change: (making: Making) => Partial<Making>): Changing["lies"][0] =>
-  (proposal) => {
-    const making = keygenEffects.decode(proposal.effects);
-    return making === undefined
-      ? proposal
-      : { ...proposal, effects: keygenEffects.encode({ ...making, ...change(making) }) };
-  };
+  (change: Parameters<typeof otherMaking>[1]): Changing["lies"][0] =>
+  (proposal) =>
+    otherMaking(proposal, change);
 
 const MADE_BY = { create: "CREATE", rotate: "ROTATE", refresh: "REFRESH" } as const;
 
@@ -46,9 +40,12 @@ export const makeKey: Model<KeyMaking> = {
   ...apart,
   kind: "KEYGEN",
   rewritten: (commands, asked) =>
-    asked.act === "create"
-      ? creation(commands, asked.keyId, { ...asked, assetOwner: "rewritten" })
-      : renewal(commands, asked.act, { ...asked, assetOwner: "rewritten" }),
+    // What is wrong for its suite stays so.
+    asked.edge !== undefined
+      ? asked
+      : asked.act === "create"
+        ? creation(commands, asked.keyId, { ...asked, assetOwner: "rewritten" })
+        : renewal(commands, asked.act, { ...asked, assetOwner: "rewritten" }),
   assertMeant: (requestId, asked, token, answer) => {
     if (answer._tag !== "KeyMade") throw unasked(requestId, asked.kind, answer);
     const { key, generation, created } = answer;
@@ -96,18 +93,60 @@ export const makeKey: Model<KeyMaking> = {
       lie(({ generation }) => ({ generation: { ...generation, group: { ...generation.group, threshold: 1 } } })),
     ],
     restamped: (proposal, proposedAt) =>
-      restamped(proposal, proposedAt, ({ key, generation }) => ({
-        key: { ...key, updatedAt: proposedAt },
+      otherMaking({ ...proposal, proposedAt }, ({ key, generation }) => ({
+        key: { ...key, updatedAt: Math.max(proposedAt, key.updatedAt) },
         generation: { ...generation, createdAt: proposedAt },
       })),
   },
 };
 
-const restamped = (
-  proposal: Proposal,
-  proposedAt: number,
-  change: Parameters<typeof lie>[0],
-): Proposal => lie(change)({ ...proposal, proposedAt });
+export const destroyKey: Model<KeyEnding> = {
+  ...apart,
+  kind: "DESTROY",
+  rewritten: (commands, asked) => ending(commands, { ...asked, isFinal: !asked.isFinal }),
+  assertMeant: (requestId, { kind, keyId, generation, isFinal }, token, answer) => {
+    if (answer._tag !== "KeyDestroyed") throw unasked(requestId, kind, answer);
+    const isEnded = answer.generation.generation === generation && answer.generation.state === "DESTROYED";
+    if (answer.key.keyId !== keyId || !isEnded || (isFinal && answer.key.status !== "DESTROYED"))
+      throw notAsked(
+        requestId,
+        `the end of generation ${generation} of ${keyId}`,
+        `generation ${answer.generation.generation} of ${answer.key.keyId}, which is ${answer.generation.state}`,
+      );
+    assertAllowed(requestId, token);
+  },
+  changes: {
+    ...changing,
+    auditOf: (proposal) => ({
+      event: "GENERATION_DESTROYED",
+      generation: endingIn(proposal).generation.generation,
+    }),
+    changeOf: (proposal) => {
+      const { key } = endingIn(proposal);
+      return { subject: keySubject, ref: key.keyId, revision: key.revision, row: key };
+    },
+    locksOf: (proposal) => [`gen:${endingIn(proposal).key.keyId}`],
+    nameOf: (proposal) => endingIn(proposal).key.keyId,
+    askedOf: (commands, { request }) => commands.byRequest("DESTROY", request),
+    lies: [
+      (proposal) =>
+        otherEnding(proposal, ({ key, generation }) => ({
+          key: { ...key, keyId: "mallory" },
+          generation: { ...generation, keyId: "mallory" },
+        })),
+      (proposal) =>
+        otherEnding(proposal, ({ generation }) => ({
+          generation: { ...generation, generation: generation.generation + 1 },
+        })),
+      (proposal) => otherEnding(proposal, ({ key }) => ({ key: { ...key, status: "DESTROYED" } })),
+    ],
+    restamped: (proposal, proposedAt) =>
+      otherEnding({ ...proposal, proposedAt }, ({ key, generation }) => ({
+        key: { ...key, updatedAt: Math.max(proposedAt, key.updatedAt) },
+        generation: { ...generation, destroyedAt: proposedAt },
+      })),
+  },
+};
 
 export const signWithKey: Model<Signing> = {
   ...apart,

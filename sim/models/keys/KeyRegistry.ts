@@ -69,19 +69,32 @@ const keptFault = (before: Key, now: Key, proposedAt: number): string | undefine
   return now.updatedAt === Math.max(proposedAt, before.updatedAt) ? undefined : "it was updated at another time";
 };
 
+/** Rows are named by key and padded number. */
+const nameOfRow = (key: string): string => {
+  const at = key.lastIndexOf("/");
+  return `${key.slice(0, at)} ${Number(key.slice(at + 1))}`;
+};
+
 class KeyRegistry implements NaiveRegistry {
   readonly #basis: Basis;
   readonly #members: ReadonlyArray<Map<string, Held>>;
+  /** By slot: the transcripts of what each member has made and keeps, by key and generation as rows name them. */
+  readonly #pending: ReadonlyArray<Map<string, string>>;
   readonly #identities = new OneToOne();
 
   constructor(basis: Basis) {
     this.#basis = basis;
     this.#members = Array.from({ length: basis.total + 1 }, () => new Map<string, Held>());
+    this.#pending = Array.from({ length: basis.total + 1 }, () => new Map<string, string>());
   }
 
   readonly restored = (slot: number, view: RowView): void => {
     const member = this.#members[slot];
     member?.clear();
+    const pending = this.#pending[slot];
+    pending?.clear();
+    for (const { keyId, generation, transcript } of allRows(view, "pending"))
+      pending?.set(`${keyId} ${generation}`, transcript);
     const generations = new Map(
       allRows(view, "generations").map((row) => [`${row.keyId} ${row.generation}`, row] as const),
     );
@@ -92,6 +105,10 @@ class KeyRegistry implements NaiveRegistry {
   };
 
   readonly noted = (slot: number, write: Write): void => {
+    if (write.table === "pending") {
+      if (write.op === "remove") this.#pending[slot]?.delete(nameOfRow(write.key));
+      else this.#pending[slot]?.set(nameOfRow(write.key), write.row.transcript);
+    }
     if (write.table !== "certificates" || write.op === "remove") return;
     const { proposal } = write.row;
     const member = this.#members[slot];
@@ -124,13 +141,15 @@ class KeyRegistry implements NaiveRegistry {
     if (ended.key.keyId !== keyId) return "it is another key than the caller named";
     if (ended.key.generation !== base) return `it does not build on generation ${base}`;
     if ((ended.key.status === "DESTROYED") !== isFinal) return "it ends more or less than the caller asked for";
-    return ended.generation === generation ? undefined : "it destroys another generation";
+    return ended.generation.generation === generation ? undefined : "it destroys another generation";
   }
 
   readonly memberFault = (slot: number, proposal: Proposal): string | undefined => {
     const member = this.#members[slot];
     if (isMaking(proposal)) {
       const { key, generation } = makingIn(proposal);
+      if (this.#pending[slot]?.get(`${key.keyId} ${key.generation}`) !== generation.transcript)
+        return "this member has made nothing of the kind";
       return successorFault(member?.get(key.keyId), proposal, key, generation.madeBy, generation.publicKey);
     }
     const { key } = endingIn(proposal);

@@ -1,0 +1,63 @@
+/**
+ * What a peer remembers of repairs under way, in memory alone. No secret in here is wiped, because a state never
+ * changes; it goes with the step that no longer has it.
+ */
+import type { ActorClaims } from "../../auth/ActorClaims.ts";
+import type { Digest } from "../../base/Digest.ts";
+import type { Slice } from "../../protocol/Module.ts";
+import type { RequestLine } from "../../protocol/Proposal.ts";
+import type { PeerId } from "../../protocol/Topology.ts";
+import type { BoxKey } from "../../threshold/Suite.ts";
+import type { Secret } from "../../threshold/Secret.ts";
+import type { SecretsFor } from "../../threshold/ThresholdScheme.ts";
+import type { RepairMessageOf, Wanted } from "./RepairMessages.ts";
+
+/** At the member whose share is missing: the one repair that is under way. */
+export interface Repair {
+  readonly requestId: string;
+  readonly keyId: string;
+  readonly claims: ActorClaims;
+  readonly line: RequestLine;
+  readonly helpers: ReadonlyArray<PeerId>;
+  /** What was asked of all helpers. */
+  readonly open: RepairMessageOf<"Repair.Open">;
+  readonly boxSeed: Secret;
+  /** Monotonic milliseconds. */
+  readonly arrivedAt: number;
+  /** By helper: for each generation, in order. */
+  readonly sums: ReadonlyMap<PeerId, ReadonlyArray<Secret>>;
+}
+
+/** At a helper: one session of one target. */
+export interface Helping {
+  readonly target: PeerId;
+  readonly sessionId: Digest;
+  /** Of all that the target has asked: a session is for that alone. */
+  readonly asked: Digest;
+  /** Monotonic milliseconds. */
+  readonly openedAt: number;
+  readonly keyId: string;
+  readonly generations: ReadonlyArray<Wanted>;
+  /** Itself among them. */
+  readonly helpers: ReadonlyArray<PeerId>;
+  readonly targetKey: BoxKey;
+  readonly boxSeed: Secret;
+  /** What each helper is told, by generation in order: split anew for each session. */
+  readonly parts: ReadonlyArray<SecretsFor>;
+  readonly keys: ReadonlyMap<PeerId, BoxKey>;
+  /** What others have told, by generation in order. */
+  readonly received: ReadonlyMap<PeerId, ReadonlyArray<Secret>>;
+}
+
+export interface RepairState {
+  /** At most one, by request id. */
+  readonly repairs: ReadonlyMap<string, Repair>;
+  /** One for each target. */
+  readonly helping: ReadonlyMap<PeerId, Helping>;
+}
+
+export const repairs: Slice<RepairState> = {
+  name: "repairs",
+  empty: { repairs: new Map(), helping: new Map() },
+  boot: () => ({ repairs: new Map(), helping: new Map() }),
+};

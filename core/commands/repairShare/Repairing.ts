@@ -1,0 +1,272 @@
+/** The member whose share is missing: it asks helpers, adds up what they tell it, and believes only its verifying share. */
+import { Either } from "effect";
+import { withEntry } from "../../base/Copies.ts";
+import type { Digest } from "../../base/Digest.ts";
+import { Limits } from "../../base/Limits.ts";
+import { type MemberFault, type Rejection, rejection } from "../../base/Rejection.ts";
+import { auditOfKey } from "../../protocol/Audit.ts";
+import { requestLineOf } from "../../protocol/Forward.ts";
+import type { Served } from "../../protocol/Module.ts";
+import { notReadyReason } from "../../protocol/Readiness.ts";
+import type { Step } from "../../protocol/Step.ts";
+import type { PeerId } from "../../protocol/Topology.ts";
+import { crowded } from "../../protocol/Unavailable.ts";
+import { Secret } from "../../threshold/Secret.ts";
+import { type BoxKey, suiteOf } from "../../threshold/Suite.ts";
+import type { KeyAnswer } from "../keys/Answers.ts";
+import { groupKeyOf, heldShare, isSolo, shareIndexOf, sharePlace } from "../keys/HeldShare.ts";
+import { keyIdIn } from "../keys/KeyId.ts";
+import type { Generation } from "../keys/KeyRecord.ts";
+import { keyDestroyed, keyNotFound } from "../keys/KeyRefusals.ts";
+import { generationKey, keyRows, keyTables } from "../keys/Tables.ts";
+import { isIdle, isKept, rootOf } from "./Helper.ts";
+import type { RepairMessageOf, Wanted } from "./RepairMessages.ts";
+import { readHelpers } from "./RepairRequest.ts";
+import { type Repair, repairs } from "./RepairState.ts";
+import { openedFrom } from "./Secrets.ts";
+
+export const REPAIR_TIMER = "Repair.asking";
+const AGAIN_MILLIS = 250;
+/** Of an audit row. */
+const DETAIL_CHARACTERS = 512;
+
+const HINT = "Repeat the request, with the same helpers or others: each repair begins anew.";
+
+const failed = (detail: string, members: ReadonlyArray<MemberFault> = []): Rejection =>
+  rejection("REPAIR_FAILED", detail, HINT, { members });
+
+const reject = (step: Step, requestId: string, rejected: Rejection): void =>
+  step.reply(requestId, { _tag: "Rejected", rejection: rejected });
+
+const allNeeded = rejection(
+  "REPAIR_FAILED",
+  "As many members sign as there are, so without the lost share no others can make it.",
+  "Restore this peer from its backup.",
+);
+
+/** What stands in the way of a repair at this peer, whoever helps. */
+const preconditionFault = (step: Step): Rejection | undefined => {
+  const { threshold, members } = step.membership.topology;
+  if (threshold >= members.length) return allNeeded;
+  const reason = notReadyReason(step);
+  if (reason !== undefined)
+    return failed(`This peer cannot be repaired now: ${reason}.`, [{ peerId: step.self, reason }]);
+  return isIdle(step) ? undefined : failed("A change is undecided at this peer.");
+};
+
+/** An operator asks for the shares of one key. */
+export const acceptRepair = (step: Step, { requestId, call, token, claims }: Served): void => {
+  const keyId = keyIdIn(call.path, "repair") ?? "";
+  const helpers = readHelpers(step.membership, step.self, call.rawBody);
+  const fault = preconditionFault(step) ?? (Either.isLeft(helpers) ? helpers.left : undefined);
+  if (fault !== undefined || Either.isLeft(helpers)) return reject(step, requestId, fault ?? allNeeded);
+  const key = keyRows(step.view).get("custodyKeys", keyId);
+  if (key?.status !== "ACTIVE") return reject(step, requestId, key === undefined ? keyNotFound : keyDestroyed);
+  if (step.slice(repairs).repairs.size > 0)
+    return reject(step, requestId, crowded("Another repair is under way at this peer.", undefined));
+  const evidence = { path: call.path, rawBody: call.rawBody, token };
+  const line = requestLineOf(call, step.context.crypto);
+  begin(step, { requestId, keyId, claims, line, helpers: helpers.right, arrivedAt: step.elapsed }, evidence);
+};
+
+/** The generations of a key that members keep shares of, ascending. */
+const keptGenerations = (step: Step, keyId: string): ReadonlyArray<Generation> => {
+  const rows = keyRows(step.view);
+  const last = rows.get("custodyKeys", keyId)?.generation ?? 0;
+  const kept: Array<Generation> = [];
+  for (let no = 1; no <= last; no += 1) {
+    const generation = rows.get("generations", generationKey(keyId, no));
+    if (generation !== undefined && isKept(generation) && !isSolo(generation)) kept.push(generation);
+  }
+  return kept;
+};
+
+const isMissing = (step: Step, generation: Generation): boolean => {
+  const share = heldShare(step.context, step.membership, step.self, generation);
+  share?.wipe();
+  return share === undefined;
+};
+
+/** Asks for those that are missing, as many as one session takes; answers when none is. */
+const begin = (
+  step: Step,
+  wanted: Omit<Repair, "open" | "boxSeed" | "sums">,
+  evidence: Repair["open"]["evidence"],
+): void => {
+  const { context, self } = step;
+  const kept = keptGenerations(step, wanted.keyId);
+  const missing = kept.filter((each) => isMissing(step, each)).slice(0, Limits.repairedGenerations);
+  if (missing.length === 0) return answer(step, wanted, kept);
+  const { crypto, entropy } = context;
+  const sessionId = crypto.sha256(crypto.derive(entropy, `repair session ${wanted.requestId}`));
+  const boxSeed = new Secret(crypto.derive(entropy, `repair box ${self} ${sessionId}`));
+  const repair: Repair = {
+    ...wanted,
+    boxSeed,
+    sums: new Map(),
+    open: {
+      _tag: "Repair.Open",
+      sessionId,
+      evidence,
+      generations: missing.map(({ generation, transcript }) => ({ generation, transcript })),
+      boxKey: context.keyCrypto.boxes.keyOf(boxSeed),
+      registryRoot: rootOf(step),
+    },
+  };
+  keep(step, repair);
+  step.sendFlushed(repair.open, repair.helpers);
+};
+
+const keep = (step: Step, repair: Repair): void => void step.editIn(repairs, "repairs").set(repair.requestId, repair);
+
+const answer = (step: Step, { requestId }: Pick<Repair, "requestId">, kept: ReadonlyArray<Generation>): void => {
+  const repaired: KeyAnswer = { _tag: "Repaired", generations: kept.map(({ generation }) => generation) };
+  step.reply(requestId, repaired);
+};
+
+const end = (step: Step, { requestId }: Repair, rejected: Rejection): void => {
+  step.editIn(repairs, "repairs").delete(requestId);
+  reject(step, requestId, rejected);
+};
+
+/** The repair that this helper's word is about. */
+const repairOf = (step: Step, from: PeerId, sessionId: Digest): Repair | undefined => {
+  const [repair] = step.slice(repairs).repairs.values();
+  return repair?.open.sessionId === sessionId && repair.helpers.includes(from) ? repair : undefined;
+};
+
+export const onSum = (
+  step: Step,
+  from: PeerId,
+  { sessionId, boxKey, boxes: sealed }: RepairMessageOf<"Repair.Sum">,
+): void => {
+  const repair = repairOf(step, from, sessionId);
+  if (repair === undefined || repair.sums.has(from)) return;
+  const { keyId, open, boxSeed } = repair;
+  const route = { what: "sum", sessionId, keyId, generations: open.generations, from, to: step.self } as const;
+  // The type is the encoding; under what is none no box opens.
+  const opened = openedFrom(step.context.keyCrypto.boxes, boxSeed, boxKey as BoxKey, route, sealed);
+  if (opened === undefined)
+    return end(
+      step,
+      repair,
+      failed("A helper's word could not be read.", [{ peerId: from, reason: "its boxes do not open" }]),
+    );
+  const summed = { ...repair, sums: withEntry(repair.sums, from, opened) };
+  keep(step, summed);
+  if (summed.sums.size === summed.helpers.length) join(step, summed);
+};
+
+/** Adds up, compares with the verifying shares, and stores, all generations of the session or none. */
+const join = (step: Step, repair: Repair): void => {
+  const boxes: Array<readonly [Wanted, Uint8Array]> = [];
+  for (const [at, wanted] of repair.open.generations.entries()) {
+    const sums = [...repair.sums.values()].flatMap((each) => each[at] ?? []);
+    const box = joined(step, repair, wanted, sums);
+    if (box === undefined)
+      return end(
+        step,
+        repair,
+        failed("What the helpers told does not make the lost share; who was wrong cannot be seen."),
+      );
+    boxes.push([wanted, box]);
+  }
+  for (const [{ generation }, box] of boxes) {
+    step.rows(keyTables).put("shares", generationKey(repair.keyId, generation), { box });
+    auditRepair(step, repair, generation);
+  }
+  const kept = keptGenerations(step, repair.keyId);
+  const stored = new Set(repair.open.generations.map(({ generation }) => generation));
+  const left = kept.filter((each) => !stored.has(each.generation) && isMissing(step, each));
+  if (left.length === 0) {
+    step.editIn(repairs, "repairs").delete(repair.requestId);
+    return answer(step, repair, kept);
+  }
+  // The next session reads what this one has stored, so it begins in a later step.
+  keep(step, { ...repair, sums: new Map(), open: { ...repair.open, generations: [] } });
+};
+
+/** The box of a share that fits; undefined where it does not, or its generation has changed meanwhile. */
+const joined = (step: Step, { keyId }: Repair, wanted: Wanted, sums: ReadonlyArray<Secret>): Uint8Array | undefined => {
+  const { context, membership, self } = step;
+  const rows = keyRows(step.view);
+  const key = rows.get("custodyKeys", keyId);
+  const generation = rows.get("generations", generationKey(keyId, wanted.generation));
+  if (key === undefined || generation?.transcript !== wanted.transcript || !isKept(generation)) return undefined;
+  const scheme = suiteOf(context.keyCrypto, key.algorithm, key.scheme)?.shared;
+  const index = shareIndexOf(membership, self);
+  const place = sharePlace(membership, self, generation);
+  if (scheme === undefined || index === undefined || place === undefined) return undefined;
+  const share = scheme.repairJoin(sums, groupKeyOf(generation), index);
+  if (Either.isLeft(share)) return undefined;
+  const entropy = new Secret(context.crypto.derive(context.entropy, `repair vault ${keyId} ${wanted.generation}`));
+  const box = context.shareVault?.seal(place, share.right.secret, entropy);
+  share.right.secret.wipe();
+  return box;
+};
+
+const auditRepair = (step: Step, { keyId, claims, line, helpers, open }: Repair, generation: number): void =>
+  auditOfKey(step, {
+    event: "SHARE_REPAIRED",
+    outcome: "APPLIED",
+    detail: `helped by peers ${helpers.join(", ")}`.slice(0, DETAIL_CHARACTERS),
+    id: open.sessionId,
+    actor: { iss: claims.iss, sub: claims.sub, jti: claims.jti },
+    keyId,
+    generation,
+    entryPeer: step.self,
+    request: line,
+  });
+
+/** Sentences of our own: what another member writes is passed on to nobody. */
+const reasons = new Map<string, string>([
+  ["UNAUTHENTICATED", "it refuses the token"],
+  ["ACCESS_DENIED", "by its own judgement the token lacks the permission"],
+  ["UNDECIDED", "a change is undecided there"],
+  ["REGISTRY_DIFFERS", "its registry differs from that of this peer"],
+  ["GENERATION_DIFFERS", "it has another record of the generation"],
+  ["SHARE_MISSING", "its own share is missing"],
+  ["PART_UNREADABLE", "it could not read what another helper told it"],
+  ["TOKEN_KEYS_UNAVAILABLE", "it cannot verify tokens"],
+  ["NOT_ACTIVE", "it is not an active member now"],
+]);
+
+export const onRefused = (step: Step, from: PeerId, { sessionId, code }: RepairMessageOf<"Repair.Refused">): void => {
+  const repair = repairOf(step, from, sessionId);
+  if (repair === undefined || repair.sums.has(from)) return;
+  const reason = reasons.get(code) ?? "it refuses";
+  end(step, repair, failed(`Peer ${from} does not help: ${reason}.`, [{ peerId: from, reason }]));
+};
+
+/** Asks again whoever has told nothing yet; gives up in time. */
+export const onRepairTimer = (step: Step): void => {
+  for (const repair of step.slice(repairs).repairs.values()) {
+    const silent = repair.helpers.filter((each) => !repair.sums.has(each));
+    const members = silent.map((peerId) => ({ peerId, reason: "it has told nothing" }));
+    if (step.elapsed - repair.arrivedAt >= step.context.settings.answerMillis - 2 * AGAIN_MILLIS)
+      end(step, repair, failed("Not every helper has done its part in time.", members));
+    else step.sendFlushed(repair.open, silent);
+  }
+};
+
+/** Goes on with the next generations; called at the end of every event. */
+export const goOnRepairing = (step: Step): void => {
+  const { repairs: all } = step.slice(repairs);
+  if (all.size === 0) return;
+  for (const { open, boxSeed: _, sums: __, ...wanted } of all.values()) {
+    if (open.generations.length > 0) continue;
+    step.editIn(repairs, "repairs").delete(wanted.requestId);
+    begin(step, wanted, open.evidence);
+  }
+  step.arm(REPAIR_TIMER, AGAIN_MILLIS);
+};
+
+/** Where this peer can take part no more, its callers are told and the secrets are gone. */
+export const forgetRepairs = (step: Step): void => {
+  const { repairs: all, helping } = step.slice(repairs);
+  if (all.size + helping.size === 0) return;
+  const reason = notReadyReason(step) ?? "";
+  for (const repair of all.values())
+    end(step, repair, failed("This peer takes part in nothing any more.", [{ peerId: step.self, reason }]));
+  step.editIn(repairs, "helping").clear();
+};
