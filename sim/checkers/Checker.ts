@@ -9,7 +9,8 @@ import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import type { RowView, TableName, Write, WriteTo } from "../../core/Tables.ts";
+import type { Secret } from "../../core/threshold/Secret.ts";
+import type { Rows, RowView, TableName, Write, WriteTo } from "../../core/Tables.ts";
 import type { DropReason, ExchangeEnd, LinkLimits } from "../../runtime/transport/Link.ts";
 import type { Letter } from "../network/Letter.ts";
 import type { Asked } from "../requests/Asked.ts";
@@ -27,6 +28,8 @@ export interface Watched {
   readonly state: PeerState | undefined;
   /** Committed rows. */
   readonly store: RowView;
+  /** The share of a generation in a box of its own; undefined where it does not open, the function where nobody can. */
+  readonly opened?: (generation: Rows["generations"], verifyingShare: string, box: Uint8Array) => Secret | undefined;
   /** Which process of this peer runs, from 1. */
   readonly process: number;
   /** A process runs, no flush is under way and no event waits. */

@@ -1,5 +1,5 @@
 /** What really happened with keys: what members made durable of generations and consents. */
-import type { Rows, Write } from "../../core/Tables.ts";
+import type { Rows, RowView, Write } from "../../core/Tables.ts";
 import { maskOf, type PeerMask } from "./PeerMask.ts";
 
 type Generation = Rows["generations"];
@@ -53,3 +53,9 @@ export class KeyFacts {
     return mask;
   }
 }
+
+const WIDTH = 16;
+
+/** The row of a generation at a peer. */
+export const generationAt = (store: RowView, keyId: string, generation: number): Generation | undefined =>
+  store.get("generations", `${keyId}/${String(generation).padStart(WIDTH, "0")}`);
