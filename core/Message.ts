@@ -8,7 +8,7 @@ export type Message = Variant<typeof protocolMessages & ModuleMessages>;
 export type MessageOf<T extends Message["_tag"]> = Extract<Message, { readonly _tag: T }>;
 
 /** The versions in which peers speak, and their messages. */
-export type Speech = Pick<Composition, "versions" | "messagesIn">;
+export type Speech = Pick<Composition, "versions" | "firstOf" | "messagesIn">;
 
 /** The messages of a version; in types, those of another composition than this one pass for some of these. */
 export const messagesIn = (speech: Speech, version: number): Codec<Message> =>

@@ -14,7 +14,7 @@ import type { PeerState } from "../core/protocol/PeerState.ts";
 import { type Message, messagesIn, type Speech } from "../core/Message.ts";
 import { ENVELOPE_TAG, ENVELOPE_VERSION, envelopeCodec, signedEnvelopeCodec } from "../core/protocol/Message.ts";
 import type { PeerId, Topology } from "../core/protocol/Topology.ts";
-import { isSpoken, versionFor, type Versions } from "../core/protocol/Versions.ts";
+import { isSpoken, versionFrom, type Versions } from "../core/protocol/Versions.ts";
 
 /** A message to every member is one object, so it is encoded once, as long as they speak the same version. */
 const encoded = new WeakMap<Message, { readonly codec: Codec<Message>; readonly bytes: Uint8Array }>();
@@ -36,7 +36,9 @@ const envelopeOf = (
 ) => {
   if (peer === undefined) return undefined;
   const { versions } = speech;
-  const version = versionFor(versions, spoken.get(to));
+  const version = versionFrom(speech.firstOf(message), versions, spoken.get(to));
+  // To one that has no such message it is as good as lost.
+  if (version === undefined) return undefined;
   const bytes = encodedOnce(message, messagesIn(speech, version));
   return { from: peer.peerId, to, versions, version, topologyDigest: membership?.digest, nonce, message: bytes };
 };

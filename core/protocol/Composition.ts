@@ -21,6 +21,8 @@ export interface Schema {
 
 export interface Composition extends Commands {
   readonly tables: Schema;
+  /** The first version that has messages of this kind. */
+  firstOf(message: Message): number;
   /** The messages of a version spoken here, as values of the newest one. */
   messagesIn(version: number): Codec<Message>;
   /** The bearer tokens in a message, in the order in which its handler expects the results of checking them. */
@@ -97,7 +99,9 @@ export const composed = (
     modules.flatMap(({ messages }) => Object.entries(messages)),
   );
   const codecs = [...parts].map(([tag, { codec }]) => [tag, codec] as const);
-  const messages = messagesOf([...Object.entries(protocolMessages), ...codecs], versions);
+  const kinds = [...Object.entries(protocolMessages), ...codecs];
+  const messages = messagesOf(kinds, versions);
+  const firsts = new Map(kinds.map(([tag, what]) => [tag, formsIn(what).first]));
   named(
     "slice",
     modules.flatMap(({ slice }) => (slice === undefined ? [] : [[slice.name, slice] as const])),
@@ -117,6 +121,7 @@ export const composed = (
     services: modules.flatMap(({ services }) => services),
     contents: contentsOf(modules),
     tables: schemaOf([protocolTables, ...modules.map(({ tables }) => tables)], versions.highest),
+    firstOf: ({ _tag }) => firsts.get(_tag) ?? versions.lowest,
     messagesIn: (version) => {
       const codec = messages[version - versions.lowest];
       if (codec === undefined) throw new RangeError(`version ${version} is not spoken`);

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { commonVersion, isSpoken, versionFault, versionFor, versionForAll, type Versions } from "./Versions.ts";
+import {
+  commonVersion,
+  isSpoken,
+  versionFault,
+  versionFor,
+  versionForAll,
+  versionFrom,
+  type Versions,
+} from "./Versions.ts";
 
 const from = (lowest: number, highest: number): Versions => ({ lowest, highest });
 
@@ -19,6 +27,14 @@ describe("two programs", () => {
 
   it("begin with the oldest they speak", () => {
     expect(versionFor(from(2, 3), undefined)).toBe(2);
+  });
+
+  it("say what is new to a peer that has it, or of which nothing is known, and to no other", () => {
+    expect(versionFrom(3, from(2, 4), from(2, 3))).toBe(3);
+    expect(versionFrom(3, from(2, 4), from(2, 4))).toBe(4);
+    expect(versionFrom(3, from(2, 4), from(1, 2))).toBeUndefined();
+    expect(versionFrom(3, from(2, 4), undefined)).toBe(3);
+    expect(versionFrom(1, from(2, 4), undefined)).toBe(2);
   });
 
   it("are told apart where they have none", () => {

@@ -29,6 +29,16 @@ export const commonVersion = (own: Versions, other: Versions): number | undefine
 export const versionFor = (own: Versions, other: Versions | undefined): number =>
   (other && commonVersion(own, other)) ?? own.lowest;
 
+/**
+ * The version of a message that there is from some version on; undefined for a peer that has none. Where nothing is
+ * known of the peer it is said anyway: one that cannot read it says so, and one that can is not kept waiting.
+ */
+export const versionFrom = (first: number, own: Versions, other: Versions | undefined): number | undefined => {
+  const usual = versionFor(own, other);
+  if (usual >= first) return usual;
+  return other === undefined ? first : undefined;
+};
+
 /** The newest version that this peer and all of these speak, as far as known. */
 export const versionForAll = (
   own: Versions,

@@ -302,7 +302,17 @@ export class Cluster {
   }
 
   register(through: PeerId, requestId: string, id: string, seed: number, metadata: object = { team: "a" }): void {
-    const publicKey64 = Encoding.encodeBase64(ed25519.getPublicKey(new Uint8Array(32).fill(seed)));
+    this.registerKey(through, requestId, id, ed25519.getPublicKey(new Uint8Array(32).fill(seed)), metadata);
+  }
+
+  registerKey(
+    through: PeerId,
+    requestId: string,
+    id: string,
+    publicKey: Uint8Array,
+    metadata: object = { team: "a" },
+  ): void {
+    const publicKey64 = Encoding.encodeBase64(publicKey);
     const body = { id, credential: { type: "SIGNATURE", algorithm: "ED25519", publicKey64 }, metadata };
     const rawBody = utf8ToBytes(JSON.stringify(body));
     this.ask(through, requestId, { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody });

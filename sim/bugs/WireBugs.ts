@@ -27,11 +27,11 @@ const misreading = (): Speech => {
     write: codec.write,
     read: (source) => codec.read(misnumbered(source)),
   });
-  const { versions } = commands;
+  const { versions, firstOf } = commands;
   const codecs = new Map<number, Codec<Message>>();
   for (let version = versions.lowest; version <= versions.highest; version++)
     codecs.set(version, misread(commands.messagesIn(version)));
-  return { versions, messagesIn: (version) => codecs.get(version) ?? commands.messagesIn(version) };
+  return { versions, firstOf, messagesIn: (version) => codecs.get(version) ?? commands.messagesIn(version) };
 };
 
 export const wireBugs: ReadonlyArray<PlantedBug> = [

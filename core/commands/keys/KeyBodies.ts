@@ -1,5 +1,5 @@
 /** The bodies of requests about keys (docs/api.md). */
-import { Either, Encoding } from "effect";
+import { BASE64_PATTERN, base64Length, strictBase64 } from "../../codec/Base64.ts";
 import { decoded, integer, list, named, object, only, optional, type Shape, text, word } from "../../codec/Shape.ts";
 import { Limits } from "../../base/Limits.ts";
 import { ARBITRARY, keyIdShape } from "./KeyId.ts";
@@ -40,24 +40,12 @@ export const hashes = ["NONE", "SHA256", "SHA512", "KECCAK256"] as const;
 /** What is done to the data before it is signed. */
 export type Hash = (typeof hashes)[number];
 
-/** With no bits set that the last byte leaves over (RFC 4648 section 3.5). */
-const BASE64 = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$";
-
-/** Bytes in the one padded form of Base64 (RFC 4648 section 4). */
-const base64 = (mostBytes: number): Shape<Uint8Array> => {
-  const longest = 4 * Math.ceil(mostBytes / 3);
-  return decoded({
-    decode: (value) => {
-      if (value.length > longest) return undefined;
-      const bytes = Either.getOrUndefined(Encoding.decodeBase64(value));
-      return bytes !== undefined && bytes.length <= mostBytes && Encoding.encodeBase64(bytes) === value
-        ? bytes
-        : undefined;
-    },
+const base64 = (mostBytes: number): Shape<Uint8Array> =>
+  decoded({
+    decode: (value) => strictBase64(value, mostBytes),
     faultOf: () => `This must be padded Base64 of at most ${mostBytes} bytes, in its one form.`,
-    schema: { contentEncoding: "base64", maxLength: longest, pattern: BASE64 },
+    schema: { contentEncoding: "base64", maxLength: base64Length(mostBytes), pattern: BASE64_PATTERN },
   });
-};
 
 const type = word([ARBITRARY], "The one type of command is arbitrary.");
 

@@ -6,12 +6,11 @@ import { refusalRejection } from "../../protocol/Refusals.ts";
 import type { Queued } from "../../protocol/Requests.ts";
 import type { Step } from "../../protocol/Step.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
-import { generationLock } from "../keys/KeyLocks.ts";
 import { DISPUTED, type Failure, say } from "./KeygenRounds.ts";
 import { KEYGEN, type Making } from "./Making.ts";
 import { type KeygenSession, makings } from "./MakingState.ts";
 import { makeKey } from "./MakeKey.ts";
-import { erasePending } from "./PendingRows.ts";
+import { erasePending, isRestedOn } from "./PendingRows.ts";
 
 const ENDED_REMEMBERED = 64;
 
@@ -41,7 +40,7 @@ export const endHere = (step: Step, sessionId: Digest, failure: Failure): void =
   remember(step, sessionId, failure);
   if (step.slice(makings).sessions.has(sessionId)) step.editIn(makings, "sessions").delete(sessionId);
   for (const [key, mark] of step.slice(makings).pending)
-    if (mark.sessionId === sessionId && !step.isLocked(generationLock(mark.keyId))) erasePending(step, key);
+    if (mark.sessionId === sessionId && !isRestedOn(step, mark)) erasePending(step, key);
 };
 
 const told = (step: Step, from: PeerId, { code, members }: Failure, ref: string): Rejection => {
@@ -92,6 +91,16 @@ export const silentIn = (
     peerId,
     reason: "it does not go on with making the key",
   }));
+};
+
+/** A member's session has done its part once a proposal rests on what it made, or that is gone. */
+export const closeSessions = (step: Step): void => {
+  const { sessions, pending } = step.slice(makings);
+  if (sessions.size === 0 || step.isWriter) return;
+  const needed = new Set<Digest>();
+  for (const mark of pending.values()) if (!mark.isHeld) needed.add(mark.sessionId);
+  for (const { sessionId, made } of sessions.values())
+    if (made !== undefined && !needed.has(sessionId)) step.editIn(makings, "sessions").delete(sessionId);
 };
 
 /** What this peer drew does not outlive the keys that it is here for, nor its trust in its rows. */

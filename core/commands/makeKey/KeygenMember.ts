@@ -114,13 +114,16 @@ const hasAnswered = (step: Step, from: PeerId, { sessionId }: KeygenMessageOf<"K
   return over !== undefined || session !== undefined;
 };
 
-/** A later session of the same key takes the place of the earlier one; beyond the limit, of the oldest. */
+const REPLACED = { code: "REPLACED", members: [] };
+
+/**
+ * A later session of the same key takes the place of the earlier one; beyond the limit, of the oldest that is not done
+ * here. The writer has ended it, or lost it with its process.
+ */
 const makeRoom = (step: Step, { ref }: Making): void => {
-  const { sessions } = step.slice(makings);
-  for (const { sessionId, making } of sessions.values())
-    if (making.ref === ref) endHere(step, sessionId, { code: "REPLACED", members: [] });
-  for (const sessionId of step.slice(makings).sessions.keys()) {
-    if (step.slice(makings).sessions.size < MOST_SESSIONS) return;
-    endHere(step, sessionId, { code: "REPLACED", members: [] });
-  }
+  for (const { sessionId, making } of step.slice(makings).sessions.values())
+    if (making.ref === ref) endHere(step, sessionId, REPLACED);
+  const open = [...step.slice(makings).sessions.values()].filter(({ made }) => made === undefined);
+  for (const { sessionId } of open.slice(0, Math.max(0, open.length + 1 - MOST_SESSIONS)))
+    endHere(step, sessionId, REPLACED);
 };

@@ -22,7 +22,7 @@ import { advanceSession, takeEarly } from "./KeygenTurn.ts";
 import type { Making } from "./Making.ts";
 import { makings } from "./MakingState.ts";
 import { standing } from "./MakingStanding.ts";
-import { MAKING_MILLIS } from "./PendingRows.ts";
+import { isRestedOn, MAKING_MILLIS } from "./PendingRows.ts";
 import { makeAlone } from "./MakeAlone.ts";
 
 /** So much before its caller is told that it waited too long, a session says who held it up. */
@@ -42,9 +42,9 @@ const letGo = (step: Step): void => {
     waitingFor(step, requestDigest).length === 0 || !step.isCurrent(incarnations);
   for (const { sessionId, making, incarnations } of sessions.values())
     if (isOver(making.requestDigest, incarnations)) endEverywhere(step, sessionId, UNWANTED);
-  for (const { sessionId, requestDigest, keyId, incarnations } of pending.values())
-    if (!step.isLocked(generationLock(keyId)) && isOver(requestDigest, incarnations))
-      endEverywhere(step, sessionId, UNWANTED);
+  for (const mark of pending.values())
+    if (!isRestedOn(step, mark) && isOver(mark.requestDigest, mark.incarnations))
+      endEverywhere(step, mark.sessionId, UNWANTED);
 };
 
 /** Why nothing is begun for a request, though it is possible; undefined where nothing speaks against it. */

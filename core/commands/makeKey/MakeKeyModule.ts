@@ -7,7 +7,7 @@ import { onOpen } from "./KeygenMember.ts";
 import { AGAIN_TIMER } from "./KeygenRounds.ts";
 import { onAgainTimer, onEnded, onPackage, onShare, onStored, PROCEED_TIMER } from "./KeygenTurn.ts";
 import { openSessions } from "./KeygenWriter.ts";
-import { forgetSessions } from "./KeygenEnd.ts";
+import { closeSessions, forgetSessions } from "./KeygenEnd.ts";
 import { makings } from "./MakingState.ts";
 import { eraseSuperseded } from "./OldShares.ts";
 import { PENDING_TIMER, tidyPending } from "./PendingRows.ts";
@@ -19,6 +19,7 @@ const TAKING_PART: ReadonlySet<Mode> = new Set(["active", "joining"]);
 const goOn = (step: Step): void => {
   if (!TAKING_PART.has(step.mode)) return forgetSessions(step);
   tidyPending(step);
+  closeSessions(step);
   eraseSuperseded(step);
   if (step.mode === "active" && step.isWriter) openSessions(step);
 };

@@ -58,7 +58,7 @@ export interface PendingMark {
   readonly incarnations: ReadonlyArray<number>;
   /** Monotonic milliseconds: since when this process keeps it; undefined until it has looked at it. */
   readonly since: number | undefined;
-  /** Whether an undecided proposal rests on it, or another change of the key is under way. */
+  /** Whether an undecided proposal rests on it. */
   readonly isHeld: boolean;
 }
 

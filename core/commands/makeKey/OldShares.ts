@@ -3,6 +3,7 @@
  * refresh, and goes no later than the row of the outbox that reminds of it.
  */
 import type { Digest } from "../../base/Digest.ts";
+import { stableSeq } from "../../protocol/Delivery.ts";
 import type { Step } from "../../protocol/Step.ts";
 import { eraseShare } from "../keys/KeyRows.ts";
 import { generationKey, keyTables } from "../keys/Tables.ts";
@@ -20,6 +21,7 @@ export const noteRefreshed = (step: Step, id: Digest, effects: Uint8Array): void
 export const eraseSuperseded = (step: Step): void => {
   const { superseded } = step.slice(makings);
   if (superseded.size === 0) return;
+  const waiting = superseded.size;
   const open = new Set<Digest>();
   for (const { id, isPrunable } of step.state.undecided.outbox.values()) if (!isPrunable) open.add(id);
   for (const [id, { keyId, generation }] of superseded) {
@@ -29,4 +31,7 @@ export const eraseSuperseded = (step: Step): void => {
     const row = step.rows(keyTables).current("generations", generationKey(keyId, generation));
     if (row?.state === "SUPERSEDED") eraseShare(step, keyId, generation);
   }
+  // The writer's reminders go with this transaction, so that it would not say by itself how far all have come.
+  if (step.isWriter && step.slice(makings).superseded.size < waiting)
+    step.sendAll({ _tag: "Commit", certificates: [], acks: [], stableSeq: stableSeq(step) });
 };

@@ -3,8 +3,10 @@
  * it goes: with its session, with the proposal that was aborted, or after a minute.
  */
 import type { Step } from "../../protocol/Step.ts";
+import { underWay } from "../../protocol/UnderWay.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
 import { generationKey, type KeyRows, keyTables } from "../keys/Tables.ts";
+import { KEYGEN } from "./Making.ts";
 import { makings, markOf, type PendingMark } from "./MakingState.ts";
 
 export const PENDING_TIMER = "Keygen.pending";
@@ -25,7 +27,14 @@ export const erasePending = (step: Step, key: string): void => {
   forgetMark(step, key);
 };
 
-const isHeldNow = (step: Step, { keyId }: PendingMark): boolean => step.isLocked(generationLock(keyId));
+/**
+ * Whether an undecided proposal of a new generation of its key rests on it: also one that has its locks and no receipt
+ * yet, or at the writer is being aborted, of which no more is known here.
+ */
+export const isRestedOn = (step: Step, { keyId }: Pick<PendingMark, "keyId">): boolean => {
+  const lock = generationLock(keyId);
+  return step.isLocked(lock) && (underWay(step.state, lock)?.kind ?? KEYGEN) === KEYGEN;
+};
 
 /** Whether there is room for what is made for this generation, if need be in the place of the oldest orphan. */
 export const hasRoom = (step: Step, key: string): boolean => {
@@ -34,7 +43,7 @@ export const hasRoom = (step: Step, key: string): boolean => {
 };
 
 const oldestOrphan = (step: Step): string | undefined => {
-  for (const [key, mark] of step.slice(makings).pending) if (!isHeldNow(step, mark)) return key;
+  for (const [key, mark] of step.slice(makings).pending) if (!isRestedOn(step, mark)) return key;
   return undefined;
 };
 
@@ -60,7 +69,7 @@ export const tidyPending = (step: Step): void => {
   const { pending } = step.slice(makings);
   if (pending.size === 0) return;
   for (const [key, mark] of pending) {
-    const isHeld = isHeldNow(step, mark);
+    const isHeld = isRestedOn(step, mark);
     const isLost = mark.since === undefined && step.isWriter;
     const isOld = mark.since !== undefined && step.elapsed - mark.since >= MAKING_MILLIS;
     if (!isHeld && (mark.isHeld || isLost || isOld)) erasePending(step, key);

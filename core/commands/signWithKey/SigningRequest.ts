@@ -1,9 +1,10 @@
 /** What a caller asks to have signed: the body of `POST /v1/custody/keys/{keyId}/sign`, and what it comes to. */
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { sha256, sha512 } from "@noble/hashes/sha2.js";
-import { absurd, Either, Encoding } from "effect";
+import { absurd, Either } from "effect";
 import { Limits } from "../../base/Limits.ts";
 import type { Rejection } from "../../base/Rejection.ts";
+import { base64 } from "../../codec/Base64.ts";
 import type { CanonicalValue } from "../../codec/CanonicalJson.ts";
 import { bodyRefusal, readDraft } from "../../credential/RequestBody.ts";
 import type { Call } from "../../protocol/Forward.ts";
@@ -56,5 +57,5 @@ export const messageOf = ({ hash, data }: Pick<SigningRequest, "hash" | "data">)
 export const commandOf = (request: SigningRequest): CanonicalValue => ({
   type: request.type,
   authorityId: request.authorityId,
-  artifact: { scheme: request.scheme, hash: request.hash, data64: Encoding.encodeBase64(request.data) },
+  artifact: { scheme: request.scheme, hash: request.hash, data64: base64(request.data) },
 });
