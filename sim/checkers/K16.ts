@@ -6,13 +6,16 @@ import type { Checker } from "./Checker.ts";
 const most: ReadonlyArray<readonly [slice: string, part: string, most: number]> = [
   ["signing", "requests", 256],
   ["signing", "sessions", 1_024],
-  ["makeKey", "sessions", 4],
+  ["makeKey", "sessions", 4 + 64],
   ["makeKey", "pending", 64],
   ["repairs", "repairs", 1],
 ];
 const OF_COORDINATOR = 256;
 
-type Part = ReadonlyMap<string, { readonly coordinator?: number }>;
+/** Key generations that are not done; of those that are, each holds a pending share. */
+const OPEN_MAKINGS = 4;
+
+type Part = ReadonlyMap<string, { readonly coordinator?: number; readonly made?: object | undefined }>;
 type Slices = Readonly<Record<string, Readonly<Record<string, Part>> | undefined>>;
 
 export const K16 = (): Checker => ({
@@ -23,6 +26,9 @@ export const K16 = (): Checker => ({
       const size = slices?.[slice]?.[part]?.size ?? 0;
       if (size > bound) throw new Violation("K16", `a peer holds at most ${bound} ${part} of ${slice}`, `peer ${slot} holds ${size}`);
     }
+    const makings = [...(slices?.["makeKey"]?.["sessions"]?.values() ?? [])].filter(({ made }) => made === undefined);
+    if (makings.length > OPEN_MAKINGS)
+      throw new Violation("K16", `a peer makes at most ${OPEN_MAKINGS} keys at once`, `peer ${slot} makes ${makings.length}`);
     const sessions = slices?.["signing"]?.["sessions"];
     if ((sessions?.size ?? 0) <= OF_COORDINATOR) return;
     const counts = new Map<number, number>();
