@@ -25,10 +25,19 @@ export const keyActor: typeof actor =
     ? { ...actor, claims: { ...actor.claims, permissions: ["service.key.*.sign", "service.recover"] } }
     : actor;
 
-export const [toy] = nobleKeyCrypto.suites as readonly [Suite & { readonly shared: ThresholdScheme }];
+export const [eddsa] = nobleKeyCrypto.suites as readonly [Suite & { readonly shared: ThresholdScheme }];
 
-/** A key of all indexes, made as its members would, in one place. */
-const keygen = (
+const made = new Map<string, ReadonlyArray<KeyAndShare>>();
+
+/** A key of all indexes, made as its members would, in one place; once, as that takes long. */
+const keygen = (threshold: number, total: number, seed: number): ReadonlyArray<KeyAndShare> => {
+  const name = `${threshold} ${total} ${seed}`;
+  const key = made.get(name) ?? madeOf(eddsa.shared, threshold, total, seed);
+  made.set(name, key);
+  return key;
+};
+
+const madeOf = (
   scheme: ThresholdScheme,
   threshold: number,
   total: number,
@@ -94,13 +103,13 @@ export class KeyedCluster extends Cluster {
     const membership = this.peers.get(1)?.state.cluster.membership;
     if (membership === undefined) throw new Error("the cluster is not founded");
     const { threshold, members } = membership.topology;
-    const made = this.total === 1 ? [] : keygen(toy.shared, threshold, this.total, seed);
-    const alone = toy.solo.keyOf(new Secret(new Uint8Array(32).fill(seed)));
-    const [first] = made;
+    const shares = this.total === 1 ? [] : keygen(threshold, this.total, seed);
+    const alone = eddsa.solo.keyOf(new Secret(new Uint8Array(32).fill(seed)));
+    const [first] = shares;
     const key: Key = {
       keyId,
-      algorithm: toy.algorithm,
-      scheme: toy.scheme,
+      algorithm: eddsa.algorithm,
+      scheme: eddsa.scheme,
       status: "ACTIVE",
       generation: generationNo,
       revision: generationNo,
@@ -113,7 +122,7 @@ export class KeyedCluster extends Cluster {
       generation: generationNo,
       state: "ACTIVE",
       madeBy: generationNo === 1 ? "CREATE" : "ROTATE",
-      publicKey: first === undefined ? alone.publicKey : toy.shared.publicKey(first.key),
+      publicKey: first === undefined ? alone.publicKey : eddsa.shared.publicKey(first.key),
       group: {
         threshold: first?.key.threshold ?? 1,
         commitments: first?.key.commitments ?? [],
@@ -127,7 +136,7 @@ export class KeyedCluster extends Cluster {
     };
     const name = generationKey(keyId, generationNo);
     for (const { peerId, shareIndex } of members) {
-      const secret = made.find(({ share }) => share.index === shareIndex)?.share.secret ?? alone.secret;
+      const secret = shares.find(({ share }) => share.index === shareIndex)?.share.secret ?? alone.secret;
       const place = sharePlace(membership, peerId, generation);
       const identity = this.keys.get(peerId);
       if (place === undefined || identity === undefined) throw new Error(`peer ${peerId} holds no share`);
@@ -144,7 +153,7 @@ export class KeyedCluster extends Cluster {
 
   /** Asks a peer for a signature, as a caller does. */
   sign(through: PeerId, requestId: string, keyId: string, data: Uint8Array, more: object = {}): void {
-    const artifact = { scheme: toy.scheme, data64: Encoding.encodeBase64(data) };
+    const artifact = { scheme: eddsa.scheme, data64: Encoding.encodeBase64(data) };
     const command = { type: "arbitrary", authorityId: "arbitrary", artifact };
     this.ask(through, requestId, {
       method: "POST",

@@ -8,7 +8,7 @@ import type { PeerId } from "../../core/protocol/Topology.ts";
 import { Secret } from "../../core/threshold/Secret.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import { crypto } from "./Cluster.ts";
-import { KeyedCluster, keyActor, toy } from "./PlantedKeys.ts";
+import { KeyedCluster, keyActor, eddsa } from "./PlantedKeys.ts";
 
 export type Commitments = SaidPackage["commitments"][number];
 
@@ -20,16 +20,16 @@ export const signingBody = (data: Uint8Array): Uint8Array =>
       command: {
         type: "arbitrary",
         authorityId: "arbitrary",
-        artifact: { scheme: toy.scheme, data64: Encoding.encodeBase64(data) },
+        artifact: { scheme: eddsa.scheme, data64: Encoding.encodeBase64(data) },
       },
     }),
   );
 
 /** Commitments of a member to nonces that nobody else has. */
 export const commitmentsOf = (index: number, seed = 7): Commitments =>
-  toy.shared.commit(new Secret(new Uint8Array(32).fill(seed)), {
+  eddsa.shared.commit(new Secret(new Uint8Array(32).fill(seed)), {
     index,
-    secret: new Secret(new Uint8Array(16).fill(1)),
+    secret: new Secret(new Uint8Array(32).fill(1)),
   });
 
 /** A cluster whose peer 2 hears a coordinator that is played here, in the name of peer 1 unless another is named. */

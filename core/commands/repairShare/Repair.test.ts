@@ -1,6 +1,6 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
-import { KeyedCluster, toy } from "../../../properties/cluster/PlantedKeys.ts";
+import { KeyedCluster, eddsa } from "../../../properties/cluster/PlantedKeys.ts";
 import { generationKey } from "../keys/Tables.ts";
 
 const data = utf8ToBytes("pay 5");
@@ -26,6 +26,6 @@ describe("a lost share", () => {
     cluster.pass(1_000);
     expect(cluster.answers.get("two")).toMatchObject({ _tag: "Signed", imposters: [] });
     expect(other).toBeDefined();
-    expect(toy.shared).toBeDefined();
+    expect(eddsa.shared).toBeDefined();
   });
 });

@@ -9,8 +9,9 @@ import {
   digestOf,
   PlayedCoordinator,
 } from "../../../properties/cluster/SigningByHand.ts";
+import { heard, openStep } from "../../../properties/cluster/OpenStep.ts";
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
-import { signingIn } from "./SigningState.ts";
+import { signingIn, signings } from "./SigningState.ts";
 
 const data = utf8ToBytes("pay 5");
 const other = utf8ToBytes("pay 5000");
@@ -215,10 +216,14 @@ describe("sessions that a coordinator hoards", () => {
 
   it("hold no more bytes than a bound, whatever their number", () => {
     const played = new PlayedCoordinator();
-    const large = new Uint8Array(Limits.signedBytes);
-    const most = Limits.signingSessionBytes / Limits.signedBytes;
-    for (let at = 0; at < most; at += 1) played.committed(`hoarded ${at}`, large);
-    expect(played.hear(played.open("one more", large))).toEqual(refusal("SESSION_CAPACITY"));
+    played.committed("a", data);
+    const step = openStep(played.cluster, 2, played.now, played.cluster.now);
+    const [held] = step.slice(signings).sessions.values();
+    if (held === undefined) throw new Error("there is no session");
+    const request = { ...held.request, data: new Uint8Array(Limits.signingSessionBytes) };
+    step.editIn(signings, "sessions").set("3/large", { ...held, coordinator: 3, request });
+    const { sendNow } = heard(step, 1, played.open("one more", data), [keyActor]);
+    expect(sendNow).toEqual([{ _tag: "Send", to: 1, message: refusal("SESSION_CAPACITY") }]);
   });
 });
 

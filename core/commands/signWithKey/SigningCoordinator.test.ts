@@ -2,9 +2,10 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { Limits } from "../../base/Limits.ts";
 import { codeOf, NOW, rowsOf, whole } from "../../../properties/cluster/Cluster.ts";
-import { KeyedCluster, keyActor, toy } from "../../../properties/cluster/PlantedKeys.ts";
+import { KeyedCluster, keyActor, eddsa } from "../../../properties/cluster/PlantedKeys.ts";
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
 import type { Message } from "../../Message.ts";
+import { generationKey } from "../keys/Tables.ts";
 import { signingIn } from "./SigningState.ts";
 
 const data = utf8ToBytes("pay 5");
@@ -13,7 +14,7 @@ const planted = (total = 3) => {
   const cluster = new KeyedCluster(total);
   const { generation } = cluster.plantKey("payments");
   const isGood = (requestId: string): boolean =>
-    toy.verify(generation.publicKey, data, cluster.signatureOf(requestId) ?? "");
+    eddsa.verify(generation.publicKey, data, cluster.signatureOf(requestId) ?? "");
   return { cluster, isGood };
 };
 
@@ -94,8 +95,7 @@ describe("a signature", () => {
 
   it("is made through a peer whose own share is missing, which consents to nothing and writes nothing", () => {
     const { cluster, isGood } = planted();
-    const [name = ""] = cluster.tables.get(1)?.get("shares")?.keys() ?? [];
-    cluster.write(1, [{ op: "remove", table: "shares", key: name }]);
+    cluster.write(1, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
     const committed = cluster.committed.length;
     cluster.sign(1, "one", "payments", data);
     cluster.settle();
@@ -226,15 +226,16 @@ describe("many signatures at once", () => {
   it("share the flushes of all members", () => {
     const { cluster, isGood } = planted();
     const { length } = cluster.committed;
-    for (let at = 0; at < 64; at += 1) cluster.sign(1, `${at}`, "payments", data);
+    for (let at = 0; at < 16; at += 1) cluster.sign(1, `${at}`, "payments", data);
     cluster.settle();
-    for (let at = 0; at < 64; at += 1) expect(isGood(`${at}`)).toBe(true);
-    expect(cluster.committed.length - length).toBeLessThan(16);
-    expect(rowsOf(cluster, "consents").reduce((sum, each) => sum + each, 0)).toBe(128);
+    for (let at = 0; at < 16; at += 1) expect(isGood(`${at}`)).toBe(true);
+    expect(cluster.committed.length - length).toBeLessThan(8);
+    expect(rowsOf(cluster, "consents").reduce((sum, each) => sum + each, 0)).toBe(32);
   });
 
   it("are so many and no more at one coordinator", () => {
     const { cluster } = planted();
+    cluster.write(1, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
     cluster.peers.delete(2);
     cluster.peers.delete(3);
     for (let at = 0; at <= Limits.signingRequests; at += 1) cluster.sign(1, `${at}`, "payments", data);
