@@ -113,12 +113,12 @@ export class KeyHolders {
   }
 
   /** The registration of a key of the service's own as somebody's; undefined where there is none, and mostly. */
-  theft(unit: Unit): { readonly id: string; readonly algorithm: string; readonly publicKey64: string } | undefined {
+  theft(unit: Unit): Asked | undefined {
     if (!unit.chance("registers a custody key", 30)) return undefined;
     const known = this.#any(unit);
     if (known === undefined) return undefined;
     const publicKey64 = Encoding.encodeBase64(hexBytes(known.publicKey));
-    return { id: THIEF, algorithm: known.algorithm, publicKey64 };
+    return this.#world.commands.theft(THIEF, known.algorithm, publicKey64);
   }
 
   #keep(asked: KeyRequest): KeyRequest {

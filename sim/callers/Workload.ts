@@ -236,6 +236,8 @@ export class Workload {
   #doOther(caller: Stream, unit: Unit, { draw }: Deed): void {
     const drawn = draw(unit);
     if ("call" in drawn) {
+      const theft = "keyId" in drawn ? this.#keys.theft(unit) : undefined;
+      if (theft !== undefined) return this.#submit(caller, unit, theft);
       const rival = this.#keys.rival(unit, drawn);
       if (rival !== undefined)
         this.ask(this.#through(unit), rival, (outcome) =>

@@ -145,12 +145,7 @@ export interface Checker {
   /** The published state has changed. */
   readonly stepped?: (peer: Watched) => void;
   /** A message that this peer had handled came again, and led to so many transactions, the last with these changes. */
-  readonly redelivered?: (
-    peer: Watched,
-    message: Message,
-    transactions: number,
-    writes: ReadonlyArray<Write>,
-  ) => void;
+  readonly redelivered?: (peer: Watched, message: Message, transactions: number, writes: ReadonlyArray<Write>) => void;
   /** A message is about to be handled by a peer, `at` microseconds. */
   readonly delivered?: (peer: Watched, message: Message, from: PeerId, at: number) => void;
   /** An idle peer has handled a message: its state before, and what it did. */

@@ -14,7 +14,12 @@ import type { Ghost } from "./Ghost.ts";
 import { generationAt } from "./KeyFacts.ts";
 import { messageOf } from "./Signing.ts";
 
-const verifies = ({ scheme }: Pick<Signing, "scheme">, key: string, message: Uint8Array, signature: string): boolean => {
+const verifies = (
+  { scheme }: Pick<Signing, "scheme">,
+  key: string,
+  message: Uint8Array,
+  signature: string,
+): boolean => {
   if (logarithmOf(key) !== undefined) return isSignature(key, message, signature);
   const [signed, known] = [hexToBytes(signature), hexToBytes(key)];
   if (scheme === "EdDSA") return ed25519.verify(signed, message, known);

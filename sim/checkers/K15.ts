@@ -17,7 +17,11 @@ export const K15 = (ghost: Ghost): Checker => {
   const assertApart = (slot: number, key: string): void => {
     const [approver, keyId] = [approvers.get(key), custody.get(key)];
     if (approver !== undefined && keyId !== undefined)
-      throw new Violation("K15", `${key} is the public key of ${keyId}`, `it is that of approver ${approver} at peer ${slot}`);
+      throw new Violation(
+        "K15",
+        `${key} is the public key of ${keyId}`,
+        `it is that of approver ${approver} at peer ${slot}`,
+      );
   };
   return {
     id: "K15",

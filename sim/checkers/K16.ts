@@ -24,11 +24,16 @@ export const K16 = (): Checker => ({
     const slices = state?.modules as Slices | undefined;
     for (const [slice, part, bound] of most) {
       const size = slices?.[slice]?.[part]?.size ?? 0;
-      if (size > bound) throw new Violation("K16", `a peer holds at most ${bound} ${part} of ${slice}`, `peer ${slot} holds ${size}`);
+      if (size > bound)
+        throw new Violation("K16", `a peer holds at most ${bound} ${part} of ${slice}`, `peer ${slot} holds ${size}`);
     }
     const makings = [...(slices?.["makeKey"]?.["sessions"]?.values() ?? [])].filter(({ made }) => made === undefined);
     if (makings.length > OPEN_MAKINGS)
-      throw new Violation("K16", `a peer makes at most ${OPEN_MAKINGS} keys at once`, `peer ${slot} makes ${makings.length}`);
+      throw new Violation(
+        "K16",
+        `a peer makes at most ${OPEN_MAKINGS} keys at once`,
+        `peer ${slot} makes ${makings.length}`,
+      );
     const sessions = slices?.["signing"]?.["sessions"];
     if ((sessions?.size ?? 0) <= OF_COORDINATOR) return;
     const counts = new Map<number, number>();
@@ -36,7 +41,11 @@ export const K16 = (): Checker => ({
       const count = (counts.get(coordinator) ?? 0) + 1;
       counts.set(coordinator, count);
       if (count > OF_COORDINATOR)
-        throw new Violation("K16", `a peer holds at most ${OF_COORDINATOR} sessions of a coordinator`, `peer ${slot} holds more of peer ${coordinator}`);
+        throw new Violation(
+          "K16",
+          `a peer holds at most ${OF_COORDINATOR} sessions of a coordinator`,
+          `peer ${slot} holds more of peer ${coordinator}`,
+        );
     }
   },
 });

@@ -9,6 +9,10 @@ export const K17 = (ghost: Ghost): Checker => ({
     if (answer._tag !== "Signed" || ghost.isLying(slot)) return;
     const wronged = answer.imposters.find((each) => !ghost.isLying(each));
     if (wronged !== undefined)
-      throw new Violation("K17", `peer ${wronged} is honest`, `peer ${slot} told request ${requestId} that its share was wrong`);
+      throw new Violation(
+        "K17",
+        `peer ${wronged} is honest`,
+        `peer ${slot} told request ${requestId} that its share was wrong`,
+      );
   },
 });

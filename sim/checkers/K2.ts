@@ -35,8 +35,7 @@ export const K2 = (ghost: Ghost, oracle: Oracle): Checker => {
       );
     const claims = oracle.bearerOf(open.evidence.token);
     const clusterId = ghost.membership?.topology.clusterId ?? "";
-    const operation =
-      claims && operationOf(ghost.crypto, clusterId, claims, generation, open, asked);
+    const operation = claims && operationOf(ghost.crypto, clusterId, claims, generation, open, asked);
     const consent = operation === undefined ? undefined : ghost.keys.consentOf(operation, peer.slot);
     const digest = ghost.crypto.sha256(messageOf(asked));
     if (consent === undefined)

@@ -78,11 +78,13 @@ export const K5 = (held: HeldSecrets): Checker => {
     },
     sent: ({ slot }, message) => {
       const found = isOfModule(message) && !held.isEmpty ? find(message) : undefined;
-      if (found !== undefined) throw new Violation("K5", rule, `peer ${slot} sent one in a ${message._tag} at ${found}`);
+      if (found !== undefined)
+        throw new Violation("K5", rule, `peer ${slot} sent one in a ${message._tag} at ${found}`);
     },
     replied: ({ slot }, { answer, requestId }) => {
       const found = held.isEmpty ? undefined : find(answer);
-      if (found !== undefined) throw new Violation("K5", rule, `peer ${slot} answered ${requestId} with one at ${found}`);
+      if (found !== undefined)
+        throw new Violation("K5", rule, `peer ${slot} answered ${requestId} with one at ${found}`);
     },
   };
 };

@@ -8,12 +8,19 @@ export const K9 = (ghost: Ghost): Checker => ({
   written: {
     shares: (peer, write) => {
       if (write.op === "remove" || ghost.isLying(peer.slot) || peer.isDamaged) return;
-      const state = peer.store.get("generations", write.key)?.state;
+      const generation = peer.store.get("generations", write.key);
+      const isEnded = peer.store.get("custodyKeys", generation?.keyId ?? "")?.status === "DESTROYED";
+      const state = isEnded ? "DESTROYED" : generation?.state;
       if (state === "DESTROYED" || state === "SUPERSEDED")
-        throw new Violation("K9", `generation ${write.key} is ${state} at peer ${peer.slot}`, "it stored a share of it");
+        throw new Violation(
+          "K9",
+          `generation ${write.key} is ${state} at peer ${peer.slot}`,
+          "it stored a share of it",
+        );
     },
     generations: (peer, write) => {
-      if (write.op === "remove" || write.row.state !== "DESTROYED" || ghost.isLying(peer.slot) || peer.isDamaged) return;
+      if (write.op === "remove" || write.row.state !== "DESTROYED" || ghost.isLying(peer.slot) || peer.isDamaged)
+        return;
       if (peer.store.get("shares", write.key) !== undefined)
         throw new Violation("K9", `peer ${peer.slot} destroyed generation ${write.key}`, "its share is there still");
     },

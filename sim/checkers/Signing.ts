@@ -39,7 +39,9 @@ interface Body {
 }
 
 /** What an opened session is to sign, read from the request in it; undefined where it cannot be read. */
-export const askedIn = ({ evidence }: SignMessageOf<"Sign.Open">): Pick<Signing, "hash" | "data" | "scheme"> | undefined => {
+export const askedIn = ({
+  evidence,
+}: SignMessageOf<"Sign.Open">): Pick<Signing, "hash" | "data" | "scheme"> | undefined => {
   try {
     const { artifact }: Body["command"] = (JSON.parse(new TextDecoder().decode(evidence.rawBody)) as Body).command;
     const data = Encoding.decodeBase64(artifact.data64);

@@ -61,22 +61,24 @@ export const lyingCoordinator = (): Lie => (traitor, to, message) => {
 };
 
 /** It says other packages to some, sends boxes that hold nothing, and says that it stored what nobody made. */
-export const spoilingMaker = (): Lie => (traitor, _to, message): ReadonlyArray<Message> => {
-  const unit = traitor.next();
-  const { marks } = traitor.world;
-  if (message._tag === "Keygen.Package" && unit.chance("says another package", 250)) {
-    marks.add("a member equivocated in a key generation");
-    const { commitments, boxKey, proof } = message.said;
-    const said = unit.chance("in its commitments", 500)
-      ? { ...message.said, commitments: commitments.map((each) => bent(unit, each)) }
-      : { ...message.said, boxKey: bent(unit, boxKey), proof };
-    return [{ ...message, said }];
-  }
-  if (message._tag === "Keygen.Share" && unit.chance("spoils the box", 250)) {
-    marks.add("a member sent a box that holds nothing");
-    return [{ ...message, box: bentBytes(unit, message.box) }];
-  }
-  if (message._tag === "Keygen.Stored" && unit.chance("stored something else", 150))
-    return [{ ...message, transcript: FOREIGN }];
-  return [message];
-};
+export const spoilingMaker =
+  (): Lie =>
+  (traitor, _to, message): ReadonlyArray<Message> => {
+    const unit = traitor.next();
+    const { marks } = traitor.world;
+    if (message._tag === "Keygen.Package" && unit.chance("says another package", 250)) {
+      marks.add("a member equivocated in a key generation");
+      const { commitments, boxKey, proof } = message.said;
+      const said = unit.chance("in its commitments", 500)
+        ? { ...message.said, commitments: commitments.map((each) => bent(unit, each)) }
+        : { ...message.said, boxKey: bent(unit, boxKey), proof };
+      return [{ ...message, said }];
+    }
+    if (message._tag === "Keygen.Share" && unit.chance("spoils the box", 250)) {
+      marks.add("a member sent a box that holds nothing");
+      return [{ ...message, box: bentBytes(unit, message.box) }];
+    }
+    if (message._tag === "Keygen.Stored" && unit.chance("stored something else", 150))
+      return [{ ...message, transcript: FOREIGN }];
+    return [message];
+  };

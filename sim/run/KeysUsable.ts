@@ -28,7 +28,11 @@ const insist = (world: World, { attempt }: Hands, id: string, peer: SimPeer, ask
     const outcome = attempt(peer, asked);
     if (typeof outcome !== "string" && outcome._tag === wanted) return;
     if (world.now >= until)
-      throw new Violation(id, "everything was healed", `${asked.call.path} through peer ${peer.slot} gave ${outcomeText(outcome)}`);
+      throw new Violation(
+        id,
+        "everything was healed",
+        `${asked.call.path} through peer ${peer.slot} gave ${outcomeText(outcome)}`,
+      );
     world.run(world.now + SECOND);
   }
 };
@@ -45,7 +49,8 @@ const assertRepairable = (world: World, hands: Hands): void => {
   for (const peer of world.peers) {
     const lacking = allRows(peer.store, "generations").find(
       ({ state, keyId, generation }) =>
-        state === "ACTIVE" && peer.store.get("shares", `${keyId}/${String(generation).padStart(16, "0")}`) === undefined,
+        state === "ACTIVE" &&
+        peer.store.get("shares", `${keyId}/${String(generation).padStart(16, "0")}`) === undefined,
     );
     if (lacking === undefined) continue;
     const { keyId, generation } = lacking;

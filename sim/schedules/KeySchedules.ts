@@ -1,12 +1,7 @@
 /** Schedules of keys: they are made, renewed, destroyed and used while processes end, disks go back and members lie. */
 import type { WorkloadPlan } from "../base/Plan.ts";
 import { betray } from "../faults/Treason.ts";
-import {
-  crashAtConsent,
-  crashAtPackage,
-  crashBeforeActivation,
-  crashInRound,
-} from "../moments/KeyMoments.ts";
+import { crashAtConsent, crashAtPackage, crashBeforeActivation, crashInRound } from "../moments/KeyMoments.ts";
 import { moments } from "../moments/Moments.ts";
 import { BUSY_FAULTS, CLUSTER, type Family, happens, SLUGGISH, weights } from "./Schedule.ts";
 
@@ -78,7 +73,10 @@ export const keySchedules = {
   "traitor-signer-bad-z": {
     marks: { "a signer sent a wrong share": 4, "an imposter was named": 8 },
     sizes: CLUSTER,
-    plan: (choices) => ({ ...busy, faults: happens(choices, "other faults", 300) ? weights("crash", "slow link") : new Map() }),
+    plan: (choices) => ({
+      ...busy,
+      faults: happens(choices, "other faults", 300) ? weights("crash", "slow link") : new Map(),
+    }),
     nemeses: () => [betray("lying signer")],
   },
   "coordinator-equivocates": {
