@@ -33,7 +33,7 @@ export const registerKey: Model<Command> = {
   refusedAs,
   changes: {
     ...ofApprover,
-    event: "APPROVER_REGISTERED",
+    auditOf: () => ({ event: "APPROVER_REGISTERED" }),
     askedOf: (commands, { request }) => commands.byBody(request.bodyDigest),
   },
 };

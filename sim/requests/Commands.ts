@@ -228,6 +228,11 @@ export class Commands {
     return token?.check ?? { _tag: "Refused", reason: "nobody issued it" };
   }
 
+  bearerOf(text: string): ActorClaims | undefined {
+    const check = this.judge(text);
+    return check._tag === "Verified" ? check.claims : undefined;
+  }
+
   tokenOf(jti: string | undefined): Token | undefined {
     return jti === undefined ? undefined : this.#tokens.get(Number(jti.slice(1)));
   }
