@@ -37,6 +37,15 @@ describe("a signer, of one session", () => {
     expect(played.consents).toBe(1);
   });
 
+  it("repeats no share of a generation that is active no more", () => {
+    const played = new PlayedCoordinator();
+    const own = played.committed("a", data);
+    const asked = played.package("a", data, [one, own]);
+    expect(played.hear(asked)).toMatchObject({ _tag: "Sign.Share" });
+    played.cluster.plantKey("payments", 2, 2);
+    expect(played.hear(asked)).toEqual(refusal("GENERATION_AHEAD"));
+  });
+
   it("tells two copies of a package in one message the same share, and signs neither of two others there", () => {
     const played = new PlayedCoordinator();
     const own = played.committed("a", data);
