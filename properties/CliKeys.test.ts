@@ -173,9 +173,8 @@ describe("a key of a peer that is alone", () => {
   });
 
   it("has no threshold in a cluster of three", async () => {
-    const { code, stderr } = await run(shared, [
-      ...["keys", "create", "--id", "p1", "--algorithm", "P256", "--authority", "arbitrary"],
-    ]);
+    const args = ["keys", "create", "--id", "p1", "--algorithm", "P256", "--authority", "arbitrary"];
+    const { code, stderr } = await run(shared, args);
     expect([code, stderr]).toEqual([1, expect.stringContaining("SCHEME_NOT_THRESHOLD")]);
   });
 });

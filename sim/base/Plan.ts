@@ -20,6 +20,8 @@ export interface WorkloadPlan {
   readonly leastThinkMicros: number;
   readonly mostThinkMicros: number;
   readonly fresh: number;
+  /** Whatever callers do with keys of the service's own (`sim/callers/KeyHolders.ts`). */
+  readonly keys: number;
   readonly retry: number;
   readonly conflict: number;
   readonly version: number;

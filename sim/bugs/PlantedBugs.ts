@@ -13,6 +13,7 @@ import { deskBugs } from "./DeskBugs.ts";
 import { enrollmentBugs } from "./EnrollmentBugs.ts";
 import { gatewayBugs } from "./GatewayBugs.ts";
 import { identityBugs } from "./IdentityBugs.ts";
+import { keyBugs } from "./KeyBugs.ts";
 import { linkBugs } from "./LinkBugs.ts";
 import { listBugs } from "./ListBugs.ts";
 import { memoryBugs } from "./MemoryBugs.ts";
@@ -55,6 +56,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...sessionBugs,
   ...wireBugs,
   ...repetitionBugs,
+  ...keyBugs,
 ];
 
 const STEPS = 1_200;

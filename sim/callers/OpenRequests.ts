@@ -59,7 +59,7 @@ export class OpenRequests {
   send(peer: SimPeer, asked: Asked, kind: TokenKind, lifetimeMillis: number, done: (outcome: Outcome) => void): void {
     const world = this.#world;
     const requestId = world.service.newRequestId();
-    const { permission } = world.product.modelOf(asked);
+    const permission = asked.permission ?? world.product.modelOf(asked).permission;
     const token = world.commands.token(kind, world.realMillis, lifetimeMillis, permission);
     const arrival = arrivalAt(peer, world.peer(world.writerSlot), world.now / 1000);
     this.#open.set(requestId, { asked, token, done, peer, process: peer.process, askedAt: world.now, arrival });

@@ -24,6 +24,7 @@ import type { SimPeer } from "../world/SimPeer.ts";
 import { type Finish, type Invite, isFinish, isInvite } from "../requests/EnrollmentRequests.ts";
 import { Enrollments } from "./Enrollments.ts";
 import { Inquiries } from "./Inquiries.ts";
+import { KeyHolders } from "./KeyHolders.ts";
 import { Lister } from "./Lister.ts";
 import { labelsOf } from "../requests/Labels.ts";
 import { atEdge, edgeNames, edgeWeights } from "../requests/Edges.ts";
@@ -81,6 +82,7 @@ export class Workload {
   readonly #requests: OpenRequests;
   readonly #lister: Lister;
   readonly #inquiries: Inquiries;
+  readonly #keys: KeyHolders;
   /** Refs a caller was promised: reads look for them. */
   readonly #promised: Array<string> = [];
   /** The revision of each that was last heard of, in an answer or a read. */
@@ -98,12 +100,16 @@ export class Workload {
     this.#requests = new OpenRequests(world, (asked, answer) => this.#succeeded(asked, answer));
     this.#lister = new Lister(world);
     this.#inquiries = new Inquiries(world);
+    this.#keys = new KeyHolders(world);
     this.#plan = world.plan.workload;
     const { fresh, version, retry, conflict, replace, guess, race, read, readiness, invite, finish, follow } =
       this.#plan;
     const { badTokens, shortTokens } = this.#plan;
     const others = [retry, conflict, replace, guess, race, read, readiness, invite, finish, follow];
-    const brought = world.product.models.flatMap((model) => model.deeds(world.commands, this.#plan));
+    const brought: Array<Deed> = world.product.models.flatMap((model) => model.deeds(world.commands, this.#plan));
+    // Plans without keys draw nothing more.
+    const { keys } = this.#plan;
+    if (keys > 0) brought.push({ name: "use a key", weight: keys, draw: (unit) => this.#keys.draw(unit) });
     this.#others = new Map(brought.map((each) => [each.name, each]));
     this.#deeds = [...deeds, ...this.#others.keys()];
     const all = [...others, ...brought.map(({ weight }) => weight)];
@@ -165,6 +171,7 @@ export class Workload {
       if (isInvite(asked)) this.#enrollments.hold({ invite: asked, offer: answer.offer });
       return;
     }
+    this.#keys.told(answer);
     if (answer._tag !== "Registered" && answer._tag !== "Replaced") return;
     const { ref, revision } = answer.approver;
     if (isFinish(asked)) {
@@ -228,7 +235,16 @@ export class Workload {
 
   #doOther(caller: Stream, unit: Unit, { draw }: Deed): void {
     const drawn = draw(unit);
-    if ("call" in drawn) return this.#submit(caller, unit, drawn);
+    if ("call" in drawn) {
+      const theft = "keyId" in drawn ? this.#keys.theft(unit) : undefined;
+      if (theft !== undefined) return this.#submit(caller, unit, theft);
+      const rival = this.#keys.rival(unit, drawn);
+      if (rival !== undefined)
+        this.ask(this.#through(unit), rival, (outcome) =>
+          this.#world.marks.add(`a rival for a key: ${nameOf(outcome)}`),
+        );
+      return this.#submit(caller, unit, drawn);
+    }
     this.#world.service.look(this.#through(unit), drawn.subject, drawn.ref);
     this.#think(caller);
   }

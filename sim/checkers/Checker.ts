@@ -9,9 +9,11 @@ import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import type { RowView, TableName, Write, WriteTo } from "../../core/Tables.ts";
+import type { Secret } from "../../core/threshold/Secret.ts";
+import type { Rows, RowView, TableName, Write, WriteTo } from "../../core/Tables.ts";
 import type { DropReason, ExchangeEnd, LinkLimits } from "../../runtime/transport/Link.ts";
 import type { Letter } from "../network/Letter.ts";
+import type { Asked } from "../requests/Asked.ts";
 import type { Subject } from "../models/Subject.ts";
 import type { PageAsked, PageOutcome } from "../oracle/ListRequests.ts";
 import type { LookupAnswer, LookupAsked } from "../oracle/LookupRequests.ts";
@@ -26,6 +28,8 @@ export interface Watched {
   readonly state: PeerState | undefined;
   /** Committed rows. */
   readonly store: RowView;
+  /** The share of a generation in a box of its own; undefined where it does not open, the function where nobody can. */
+  readonly opened?: (generation: Rows["generations"], verifyingShare: string, box: Uint8Array) => Secret | undefined;
   /** Which process of this peer runs, from 1. */
   readonly process: number;
   /** A process runs, no flush is under way and no event waits. */
@@ -46,6 +50,8 @@ export interface Watched {
 export interface Reply {
   readonly requestId: string;
   readonly answer: Answer;
+  /** What was asked for; absent for requests of the world's own making. */
+  readonly asked: Asked | undefined;
   /** Microseconds; absent for requests of the world's own making. */
   readonly askedAt: number | undefined;
   /** Microseconds: when its peer took the request up, if nothing has held that peer up since. */
@@ -138,8 +144,8 @@ export interface Checker {
   readonly unanswered?: (peer: Watched, requestId: string, askedAt: number, now: number) => void;
   /** The published state has changed. */
   readonly stepped?: (peer: Watched) => void;
-  /** A message that this peer had handled came again, and led to so many transactions. */
-  readonly redelivered?: (peer: Watched, message: Message, transactions: number) => void;
+  /** A message that this peer had handled came again, and led to so many transactions, the last with these changes. */
+  readonly redelivered?: (peer: Watched, message: Message, transactions: number, writes: ReadonlyArray<Write>) => void;
   /** A message is about to be handled by a peer, `at` microseconds. */
   readonly delivered?: (peer: Watched, message: Message, from: PeerId, at: number) => void;
   /** An idle peer has handled a message: its state before, and what it did. */

@@ -2,6 +2,18 @@
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import { INVITATION_MARKS, TOKEN_MARKS } from "../crypto/SecretMarks.ts";
 import type { Checker, Watched } from "./Checker.ts";
+import { K1 } from "./K1.ts";
+import { K2 } from "./K2.ts";
+import { K4 } from "./K4.ts";
+import { K5 } from "./K5.ts";
+import { K6 } from "./K6.ts";
+import { K7 } from "./K7.ts";
+import { K9 } from "./K9.ts";
+import { K14 } from "./K14.ts";
+import { K15 } from "./K15.ts";
+import { K16 } from "./K16.ts";
+import { K17 } from "./K17.ts";
+import { HeldSecrets } from "../crypto/HeldSecrets.ts";
 import { L8 } from "./L8.ts";
 import { L10 } from "./L10.ts";
 import { S1 } from "./S1.ts";
@@ -53,7 +65,10 @@ type Hook = Exclude<keyof Checker, "id" | "written">;
 type RowHook = (peer: Watched, write: Write, writes: ReadonlyArray<Write>) => void;
 
 const makers: ReadonlyArray<
-  readonly [id: string, make: (ghost: Ghost, oracle: Oracle, secrets: ReadonlyArray<string>) => Checker]
+  readonly [
+    id: string,
+    make: (ghost: Ghost, oracle: Oracle, secrets: ReadonlyArray<string>, ofKeys: HeldSecrets) => Checker,
+  ]
 > = [
   ["S1", S1],
   ["S2", S2],
@@ -96,6 +111,17 @@ const makers: ReadonlyArray<
   ["S52", S52],
   ["S53", S53],
   ["S54", S54],
+  ["K1", K1],
+  ["K2", K2],
+  ["K4", K4],
+  ["K5", (_ghost, _oracle, _secrets, ofKeys) => K5(ofKeys)],
+  ["K6", K6],
+  ["K7", K7],
+  ["K9", K9],
+  ["K14", K14],
+  ["K15", K15],
+  ["K16", K16],
+  ["K17", K17],
   ["L8", L8],
   ["L10", L10],
 ];
@@ -120,14 +146,16 @@ export class Checkers {
   /**
    * @param secrets marks of what must never be stored, answered or logged
    * @param unseen checkers that would judge by what is not shown here
+   * @param ofKeys those of keys that peers have computed with by now
    */
   constructor(
     ghost: Ghost,
     oracle: Oracle,
     secrets: ReadonlyArray<string> = [...TOKEN_MARKS, ...INVITATION_MARKS],
     unseen: ReadonlySet<string> = new Set(),
+    ofKeys = new HeldSecrets(),
   ) {
-    this.#all = makers.flatMap(([id, make]) => (unseen.has(id) ? [] : [make(ghost, oracle, secrets)]));
+    this.#all = makers.flatMap(([id, make]) => (unseen.has(id) ? [] : [make(ghost, oracle, secrets, ofKeys)]));
     // A hook is called with changes of the table it is found under, and with no others.
     const rowHooks = (table: TableName) => this.#all.flatMap(({ written }) => (written?.[table] as RowHook) ?? []);
     const tableNames = ghost.product.composition.tables.names as ReadonlyArray<TableName>;

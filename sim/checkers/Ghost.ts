@@ -19,12 +19,11 @@ import type { Watched } from "./Checker.ts";
 import { production } from "../models/Models.ts";
 import { type Product, rowAt, rowsOf } from "../models/Product.ts";
 import type { Subject } from "../models/Subject.ts";
+import { KeyFacts } from "./KeyFacts.ts";
+import { countOf, firstPeers, maskOf, type PeerMask, slotsOf } from "./PeerMask.ts";
 import { StatementRows } from "./StatementRows.ts";
 
-/** Sets of up to 32 peers are bit masks of one word: bit `slot - 1`. Word operations give signed words, so compare sets with each other. */
-export type PeerMask = number;
-
-export const MOST_PEERS = 32;
+export { countOf, firstPeers, maskOf, MOST_PEERS, type PeerMask, slotsOf } from "./PeerMask.ts";
 
 /** Everything durable about one proposal. */
 export interface ProposalFacts {
@@ -73,20 +72,6 @@ const noteEndVote = ({ endVotes }: ProposalFacts, { header }: SignedStatement): 
 const isOfAgreement = (write: Write): write is Extract<Write, { readonly table: keyof typeof protocolTables }> =>
   Object.hasOwn(protocolTables, write.table);
 
-export const maskOf = (slot: number): PeerMask => 1 << (slot - 1);
-
-/** The peers from 1 to `count`. */
-export const firstPeers = (count: number): PeerMask => (count === 0 ? 0 : -1 >>> (MOST_PEERS - count)) | 0;
-
-export const countOf = (mask: PeerMask): number => slotsOf(mask).length;
-
-/** The peers of a set, ascending. */
-export const slotsOf = (mask: PeerMask): ReadonlyArray<number> => {
-  const slots: Array<number> = [];
-  for (let slot = 1; slot <= MOST_PEERS; slot++) if ((mask & maskOf(slot)) !== 0) slots.push(slot);
-  return slots;
-};
-
 export class Ghost {
   readonly crypto: Crypto;
   readonly product: Product;
@@ -118,6 +103,7 @@ export class Ghost {
   /** Peers that have ever kept a session on their present disk; rows go an hour after it is over. */
   readonly sessions = new Map<string, PeerMask>();
   readonly stored = new StatementRows();
+  readonly keys = new KeyFacts();
   /** Durable batch headers by slot, by number. */
   readonly #batches: ReadonlyArray<Map<number, Array<BatchHeader>>>;
   /** How many proposals each peer has prepared and not seen decided. */
@@ -208,6 +194,7 @@ export class Ghost {
   /** Takes note of a transaction that has become durable. */
   flushed(peer: Watched, writes: ReadonlyArray<Write>): void {
     this.stored.note(peer.slot, writes);
+    this.keys.flushed(peer.slot, writes);
     for (const write of writes) this.#note(peer, write);
   }
 
@@ -231,6 +218,7 @@ export class Ghost {
     this.recovering |= maskOf(slot);
     this.restored |= maskOf(slot);
     this.#open[slot]?.clear();
+    this.keys.beganAnew(slot);
     for (const facts of this.proposals.values()) {
       facts.refusals &= left;
       facts.pledges &= left;

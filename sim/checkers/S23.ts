@@ -1,6 +1,7 @@
 /** S23: a message that was handled and comes again, byte for byte, writes nothing. */
 import type { Capacities } from "../../core/base/Capacities.ts";
 import type { Message } from "../../core/Message.ts";
+import type { Write } from "../../core/Tables.ts";
 import type { Checker } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
 import { statementsIn } from "./StatementsIn.ts";
@@ -30,10 +31,22 @@ const needed: { readonly [tag: string]: ReadonlyArray<keyof Capacities> } = {
 const isPassedOver = ({ capacities }: Ghost, { _tag }: Message): boolean =>
   needed[_tag]?.some((room) => capacities[room] !== undefined) === true;
 
+/**
+ * What all have made is proposed with the next event of its writer, or goes with it where nobody waits for it any more,
+ * whichever event that is.
+ */
+const goesOn = (transactions: number, writes: ReadonlyArray<Write>): boolean =>
+  transactions === 1 &&
+  writes.some(
+    (write) =>
+      write.table === "pending" ||
+      (write.table === "preparations" && write.op === "insert" && write.row.proposal.kind === "KEYGEN"),
+  );
+
 export const S23 = (ghost: Ghost): Checker => ({
   id: "S23",
-  redelivered: ({ slot, honest }, message, transactions) => {
-    if (honest && transactions > 0 && !isPassedOver(ghost, message))
+  redelivered: ({ slot, honest }, message, transactions, writes) => {
+    if (honest && transactions > 0 && !isPassedOver(ghost, message) && !goesOn(transactions, writes))
       throw new Violation(
         "S23",
         `peer ${slot} had handled this ${message._tag}${broughtBy(ghost, message)}`,

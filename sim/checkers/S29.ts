@@ -28,9 +28,10 @@ const marksOf = (texts: ReadonlyArray<string>): Marks => ({
 
 const holdsMark = (text: string, { pattern }: Marks): boolean => pattern.test(text);
 
-/** A request on its way between peers has its token with it. */
+/** A request on its way between peers has its token with it, whether it asks for a change, a signature or a share. */
 const mayHoldToken = (fields: Fields, name: string): boolean =>
-  name === "token" && "call" in fields && "attestation" in fields;
+  name === "token" &&
+  (("call" in fields && "attestation" in fields) || ("rawBody" in fields && "path" in fields) || "helpers" in fields);
 
 /** Where an invitation may be: what a finish brings, and what options are answered with. */
 const mayHoldInvitation = (fields: Fields, name: string): boolean =>

@@ -31,11 +31,27 @@ const tells = ({ product }: Ghost, row: Rows["audit"], writes: ReadonlyArray<Wri
   writes.some((write) => {
     if (write.table !== "certificates" || write.op === "remove" || write.key !== row.id) return false;
     const { kind, entryPeer } = write.row.proposal;
-    const { event, changeOf } = product.changing(kind);
-    const { ref, revision } = changeOf(write.row.proposal);
+    const changing = product.changing(kind);
+    const { ref, revision } = changing.changeOf(write.row.proposal);
+    const { event, generation } = changing.auditOf(write.row.proposal);
     if (row.event !== event || row.entryPeer !== entryPeer) return false;
-    return row.approverRef === ref && row.metadataRevision === revision;
+    return generation === undefined
+      ? row.approverRef === ref && row.metadataRevision === revision
+      : row.keyId === ref && row.generation === generation;
   });
+
+/** Whether the event tells of a consent that the same transaction gives. */
+const consents = (writes: ReadonlyArray<Write>, { event, id, keyId, generation, entryPeer }: Rows["audit"]): boolean =>
+  event === "SIGN_CONSENTED" &&
+  writes.some(
+    (write) =>
+      write.table === "consents" &&
+      write.op !== "remove" &&
+      write.key === id &&
+      write.row.keyId === keyId &&
+      write.row.generation === generation &&
+      write.row.coordinator === entryPeer,
+  );
 
 const auditRowsOf = (writes: ReadonlyArray<Write>, id: string): number => {
   let rows = 0;
@@ -76,7 +92,7 @@ export const S32 = (ghost: Ghost): Checker => {
         if (write.op !== "insert")
           throw new Violation("S32", "audit rows are written once", `peer ${slot} did ${write.op} ${write.key}`);
         const { row } = write;
-        const isOther = row.requestId !== undefined || founds(ghost.crypto, writes, row);
+        const isOther = row.requestId !== undefined || founds(ghost.crypto, writes, row) || consents(writes, row);
         if (!isOther && !applies(writes, row.id))
           throw new Violation(
             "S32",
@@ -87,7 +103,7 @@ export const S32 = (ghost: Ghost): Checker => {
           throw new Violation(
             "S32",
             `peer ${slot} applied proposal ${row.id}`,
-            `its audit row tells of ${row.event} to revision ${row.metadataRevision} of ${row.approverRef} through peer ${row.entryPeer}`,
+            `its audit row tells of ${row.event} to ${row.metadataRevision ?? row.generation} of ${row.approverRef ?? row.keyId} through peer ${row.entryPeer}`,
           );
         // Rows of a transaction are in no order.
         const own = introducedIn.get(slot) === writes ? 1 : 0;

@@ -27,7 +27,8 @@ import { SealedDisk } from "../disks/SealedDisk.ts";
 import { SimDisk } from "../disks/SimDisk.ts";
 import { type Challenged, realResponse, type SampleResponse, simResponse } from "./SimAuthenticator.ts";
 import { simCeremony } from "./SimCeremony.ts";
-import { newVault, simKeyCrypto } from "./SimKeyCrypto.ts";
+import { HeldSecrets, watchedKeyCrypto, watchedVault } from "./HeldSecrets.ts";
+import { newRealVault, newVault, simKeyCrypto } from "./SimKeyCrypto.ts";
 import type { Tier } from "../base/Tier.ts";
 import { byteWireOf, valueWire, type Wire } from "../network/Wire.ts";
 
@@ -72,6 +73,11 @@ export interface Cryptography {
   ) => PeerDisk;
 }
 
+/** With the secrets of keys that peers have computed with by now. */
+export interface WatchedCryptography extends Cryptography {
+  readonly secrets: HeldSecrets;
+}
+
 /**
  * The algorithm of bulk runs, under the name by which passkeys share it: any 24 bytes are a key in normal form; the
  * same with a mark before it is another format of it.
@@ -82,10 +88,15 @@ const SIM_TWIN_ALGORITHM = "SECP256K1";
 const SIM_KEY_BYTES = 24;
 const SIM_MARK = 4;
 
+/** A public key of the toy group, as which custody keys would be registered. */
+const TOY_KEY_BYTES = 9;
+const TOY_MARK = 0x54;
+
 const simProvider = (algorithm: string): SignatureProvider => ({
   algorithm,
   normalize: (encoded) => {
-    if (encoded.length === SIM_KEY_BYTES) return Either.right(encoded);
+    const isToy = encoded.length === TOY_KEY_BYTES && encoded[0] === TOY_MARK;
+    if (isToy || encoded.length === SIM_KEY_BYTES) return Either.right(encoded);
     return encoded.length === SIM_KEY_BYTES + 1 && encoded[0] === SIM_MARK
       ? Either.right(encoded.slice(1))
       : Either.left("A simulated key has 24 bytes.");
@@ -95,7 +106,7 @@ const simProvider = (algorithm: string): SignatureProvider => ({
 const simRespond = (challenged: Challenged): SampleResponse =>
   simResponse(challenged, Either.getOrThrow(Encoding.decodeBase64(simKey(challenged.key).submitted64)));
 
-const simProviders = new Map([SIM_ALGORITHM, SIM_TWIN_ALGORITHM].map((each) => [each, simProvider(each)]));
+const simProviders = new Map([SIM_ALGORITHM, SIM_TWIN_ALGORITHM, "ED25519"].map((each) => [each, simProvider(each)]));
 
 const nameOf = (algorithm: string, index: number): string => `key ${index} of ${algorithm}`;
 
@@ -327,7 +338,7 @@ export const realCryptography = (
     newKeys: () => ({
       identity: newSigner(),
       integrity: { ...newSigner(), setKey: hexToBytes(entropy.digest()) },
-      shareVault: newVault(entropy),
+      shareVault: newRealVault(entropy),
     }),
     sampleKey: realKey,
     twinOf: realTwin,
@@ -350,7 +361,17 @@ export const cryptographyOf = (
   entropy: Prng,
   composition: Composition,
   backend = portableBackend,
-): Cryptography => {
+): WatchedCryptography => {
   const cryptography = cryptographies[tier](entropy, backend, composition);
-  return { ...cryptography, crypto: markingInvitations(cryptography.crypto) };
+  const secrets = new HeldSecrets();
+  return {
+    ...cryptography,
+    crypto: markingInvitations(cryptography.crypto),
+    keyCrypto: watchedKeyCrypto(secrets, cryptography.keyCrypto),
+    secrets,
+    newKeys: () => {
+      const keys = cryptography.newKeys();
+      return { ...keys, shareVault: watchedVault(secrets, keys.shareVault) };
+    },
+  };
 };

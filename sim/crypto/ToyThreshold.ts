@@ -1,137 +1,280 @@
 /**
- * A threshold scheme over a group in which discrete logarithms are read off: an element is its own logarithm, written
- * with a mark before it. All of the algebra is the real one, at a hundredth of the price, and a checker may look.
+ * A threshold scheme over a group in which logarithms are read off: FROST (RFC 9591) with the key generation, refresh and
+ * repair of the real schemes, number for number, without their library.
  */
-import { createFROST, type FROSTPoint } from "@noble/curves/abstract/frost.js";
-import { Field } from "@noble/curves/abstract/modular.js";
-import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
-import type { ThresholdScheme } from "../../core/threshold/ThresholdScheme.ts";
-import { schemeOf } from "../../runtime/threshold/Schemes.ts";
+import { Either } from "effect";
+import type { Secret } from "../../core/threshold/Secret.ts";
+import type {
+  Blame,
+  GroupKey,
+  KeyAndShare,
+  KeygenPackage,
+  NonceCommitments,
+  Parties,
+  SecretsFor,
+  Share,
+  ShareIndex,
+  SignatureShare,
+  ThresholdScheme,
+} from "../../core/threshold/ThresholdScheme.ts";
+import {
+  challengeOf,
+  elementOf,
+  expanded,
+  hashed,
+  isSignature,
+  logarithmOf,
+  modulo,
+  numberOf,
+  scalarOf,
+  secretOf,
+  valueAt,
+  valueOf,
+  weightOf,
+} from "./ToyGroup.ts";
 
-/** 2^127 - 1, a prime. */
-const Fn = Field((1n << 127n) - 1n);
+/** Numbers of which all are there. */
+const whole = (values: ReadonlyArray<bigint | undefined>): ReadonlyArray<bigint> | undefined =>
+  values.some((each) => each === undefined) ? undefined : values.flatMap((each) => each ?? []);
 
-const MARK = 0x54;
+const logarithmsOf = (elements: ReadonlyArray<string>): ReadonlyArray<bigint> | undefined =>
+  whole(elements.map(logarithmOf));
 
-class ToyPoint implements FROSTPoint<ToyPoint> {
-  static readonly Fn = Fn;
-  static readonly Fp = Fn;
-  static readonly BASE = new ToyPoint(1n);
-  static readonly ZERO = new ToyPoint(0n);
+const blame = (indexes: ReadonlyArray<ShareIndex>, why: string): Either.Either<never, Blame> =>
+  Either.left({ indexes, why });
 
-  static fromAffine({ x }: { readonly x: bigint }): ToyPoint {
-    return new ToyPoint(x);
-  }
-
-  static fromBytes(bytes: Uint8Array): ToyPoint {
-    if (bytes[0] !== MARK) throw new RangeError("no element of the toy group");
-    return new ToyPoint(Fn.fromBytes(bytes.subarray(1)));
-  }
-
-  static fromHex(hex: string): ToyPoint {
-    return ToyPoint.fromBytes(hexToBytes(hex));
-  }
-
-  /** The logarithm. */
-  readonly x: bigint;
-
-  constructor(x: bigint) {
-    this.x = x;
-  }
-
-  get y(): bigint {
-    return this.x;
-  }
-
-  get Z(): bigint {
-    return 1n;
-  }
-
-  add(other: ToyPoint): ToyPoint {
-    return new ToyPoint(Fn.add(this.x, other.x));
-  }
-
-  subtract(other: ToyPoint): ToyPoint {
-    return new ToyPoint(Fn.sub(this.x, other.x));
-  }
-
-  double(): ToyPoint {
-    return this.add(this);
-  }
-
-  negate(): ToyPoint {
-    return new ToyPoint(Fn.neg(this.x));
-  }
-
-  multiply(scalar: bigint): ToyPoint {
-    return new ToyPoint(Fn.mul(this.x, scalar));
-  }
-
-  multiplyUnsafe(scalar: bigint): ToyPoint {
-    return this.multiply(scalar);
-  }
-
-  equals(other: ToyPoint): boolean {
-    return this.x === other.x;
-  }
-
-  is0(): boolean {
-    return this.x === 0n;
-  }
-
-  isTorsionFree(): boolean {
-    return true;
-  }
-
-  isSmallOrder(): boolean {
-    return false;
-  }
-
-  assertValidity(): void {
-    if (!Fn.isValid(this.x)) throw new RangeError("no element of the toy group");
-  }
-
-  clearCofactor(): ToyPoint {
-    return this;
-  }
-
-  precompute(): ToyPoint {
-    return this;
-  }
-
-  toAffine(): { x: bigint; y: bigint } {
-    return { x: this.x, y: this.x };
-  }
-
-  toBytes(): Uint8Array {
-    return Uint8Array.of(MARK, ...Fn.toBytes(this.x));
-  }
-
-  toHex(): string {
-    return bytesToHex(this.toBytes());
-  }
-}
-
-/** Spreads bytes over 64: collisions are not sought in a simulation. */
-const hash = (bytes: Uint8Array) => {
-  const out = new Uint8Array(64);
-  let low = 0x811c9dc5;
-  let high = 0x9e3779b9;
-  for (const byte of bytes) {
-    low = Math.imul(low ^ byte, 0x01000193);
-    high = Math.imul(high ^ (low >>> 13), 0x85ebca6b) + byte;
-  }
-  for (let at = 0; at < out.length; at++) {
-    low = Math.imul(low ^ (high >>> 15) ^ at, 0x2c1b3c6d);
-    high = Math.imul(high ^ (low >>> 12), 0x297a2d39);
-    out[at] = (low ^ high) >>> 24;
-  }
-  return out;
+const assertParties = ({ threshold, indexes }: Parties, me: ShareIndex): void => {
+  const isEach = indexes.every((each) => Number.isSafeInteger(each) && each >= 1);
+  const isAll = isEach && new Set(indexes).size === indexes.length && indexes.includes(me);
+  if (!isAll || threshold < 2 || threshold > indexes.length)
+    throw new RangeError(`${threshold} of ${indexes.join(", ")} do not hold a key, or ${me} is none of them`);
 };
 
-const frost = createFROST({ name: "FROST-toy-v1", Point: ToyPoint, hash });
+/** Whoever has not said one thing, of the other parties. */
+const silent = ({ indexes }: Parties, me: ShareIndex, heard: ReadonlyArray<ShareIndex>): Blame | undefined => {
+  const missing = indexes.filter((each) => each !== me && !heard.includes(each));
+  if (missing.length > 0) return { indexes: missing, why: "something of them is missing" };
+  return heard.length === indexes.length - 1 ? undefined : { indexes: [], why: "there is more than one of each" };
+};
 
-export const toyScheme: ThresholdScheme = schemeOf(
-  { keygen: frost, signing: frost, Point: ToyPoint },
-  (key, message, signature) => frost.verify(signature, message, key),
-);
+const indexesOf = (all: ReadonlyArray<{ readonly index: ShareIndex }>): ReadonlyArray<ShareIndex> =>
+  all.map(({ index }) => index);
+
+const coefficientsOf = (seed: Secret, { threshold }: Parties): ReadonlyArray<bigint> =>
+  expanded(seed, "keygen", threshold);
+
+const zeroSharing = (seed: Secret, { threshold }: Pick<Parties, "threshold">): ReadonlyArray<bigint> => [
+  0n,
+  ...expanded(seed, "refresh", threshold - 1),
+];
+
+const proofChallenge = (index: ShareIndex, constant: string, nonce: string): bigint =>
+  hashed("proof", `${index}`, constant, nonce);
+
+const packageOf = (seed: Secret, me: ShareIndex, parties: Parties): KeygenPackage => {
+  const coefficients = coefficientsOf(seed, parties);
+  const commitments = coefficients.map(elementOf);
+  const nonce = hashed("proof nonce", seed.expose());
+  const shown: string = elementOf(nonce);
+  const answer = nonce + proofChallenge(me, commitments[0] ?? "", shown) * (coefficients[0] ?? 0n);
+  return { index: me, commitments, proof: shown + scalarOf(answer) };
+};
+
+const isProven = ({ index, commitments, proof }: KeygenPackage, { threshold }: Parties): boolean => {
+  const [constant = ""] = commitments;
+  const shown = proof.slice(0, constant.length);
+  const [secret, nonce, answer] = [logarithmOf(constant), logarithmOf(shown), valueOf(proof.slice(shown.length))];
+  if (secret === undefined || nonce === undefined || answer === undefined) return false;
+  if (commitments.length !== threshold || logarithmsOf(commitments) === undefined) return false;
+  return answer === modulo(nonce + proofChallenge(index, constant, shown) * secret);
+};
+
+const valuesFor = (coefficients: ReadonlyArray<bigint>, me: ShareIndex, { indexes }: Parties): SecretsFor =>
+  new Map(indexes.filter((each) => each !== me).map((each) => [each, secretOf(valueAt(coefficients, each))]));
+
+/** What holds together of polynomials that were added up: commitments to their coefficients, and shares of all. */
+const keyOf = (sums: ReadonlyArray<bigint>, { threshold, indexes }: Parties): GroupKey => ({
+  threshold,
+  commitments: sums.map(elementOf),
+  verifyingShares: new Map(indexes.map((each) => [each, elementOf(valueAt(sums, each))])),
+});
+
+const added = (polynomials: ReadonlyArray<ReadonlyArray<bigint>>, threshold: number): ReadonlyArray<bigint> =>
+  Array.from({ length: threshold }, (_, power) =>
+    polynomials.reduce((sum, each) => modulo(sum + (each[power] ?? 0n)), 0n),
+  );
+
+/** Adds up what members told this one; blames those whose value is not on their polynomial. */
+const received = (
+  me: ShareIndex,
+  polynomials: ReadonlyMap<ShareIndex, ReadonlyArray<bigint> | undefined>,
+  told: SecretsFor,
+): Either.Either<bigint, Blame> => {
+  const wrong: Array<ShareIndex> = [];
+  let sum = 0n;
+  for (const [index, polynomial] of polynomials) {
+    const value = numberOf(told.get(index));
+    if (polynomial === undefined || value !== valueAt(polynomial, me)) wrong.push(index);
+    else sum = modulo(sum + value);
+  }
+  return wrong.length > 0 ? blame(wrong, "the share does not lie on its sender's polynomial") : Either.right(sum);
+};
+
+const noncesOf = (seed: Secret, { secret }: Share): readonly [bigint, bigint] => {
+  const bytes = secret.expose();
+  return [hashed("hiding", seed.expose(), bytes), hashed("binding", seed.expose(), bytes)];
+};
+
+interface Listed {
+  readonly factors: ReadonlyMap<ShareIndex, bigint>;
+  /** The element of all nonces, bound. */
+  readonly commitment: string;
+  readonly challenge: bigint;
+  readonly indexes: ReadonlyArray<ShareIndex>;
+}
+
+const listed = (
+  { threshold, verifyingShares, commitments: [constant] }: GroupKey,
+  commitments: ReadonlyArray<NonceCommitments>,
+  message: Uint8Array,
+): Either.Either<Listed, Blame> => {
+  const publicKey = constant ?? "";
+  const indexes = indexesOf(commitments);
+  const strangers = indexes.filter((each) => !verifyingShares.has(each));
+  if (strangers.length > 0) return blame(strangers, "it holds no share of the key");
+  if (new Set(indexes).size !== indexes.length) return blame([], "a member is there twice");
+  if (indexes.length < threshold) return blame([], `fewer than ${threshold} sign`);
+  const wrong = commitments.filter(({ hiding, binding }) => logarithmsOf([hiding, binding]) === undefined);
+  if (wrong.length > 0) return blame(indexesOf(wrong), "the commitments are no elements of the group");
+  const sorted = commitments.toSorted((left, right) => left.index - right.index);
+  const text = sorted.map(({ index, hiding, binding }) => `${index} ${hiding} ${binding}`).join(",");
+  const factors = new Map(indexes.map((each) => [each, hashed("binding factor", publicKey, message, text, `${each}`)]));
+  let sum = 0n;
+  for (const { index, hiding, binding } of commitments)
+    sum += (logarithmOf(hiding) ?? 0n) + (logarithmOf(binding) ?? 0n) * (factors.get(index) ?? 0n);
+  const commitment = elementOf(sum);
+  return Either.right({ factors, commitment, challenge: challengeOf(commitment, publicKey, message), indexes });
+};
+
+const isShare = (
+  { verifyingShares }: GroupKey,
+  { factors, challenge, indexes }: Listed,
+  commitments: ReadonlyArray<NonceCommitments>,
+  { index, scalar }: SignatureShare,
+): boolean => {
+  const own = commitments.find((each) => each.index === index);
+  const share = logarithmOf(verifyingShares.get(index) ?? "");
+  if (own === undefined || share === undefined) return false;
+  const nonce = (logarithmOf(own.hiding) ?? 0n) + (logarithmOf(own.binding) ?? 0n) * (factors.get(index) ?? 0n);
+  return valueOf(scalar) === modulo(nonce + weightOf(indexes, index, 0) * share * challenge);
+};
+
+export const toyScheme: ThresholdScheme = {
+  publicKey: ({ commitments: [constant] }) => constant ?? "",
+
+  keygenPackage: (seed, me, parties) => {
+    assertParties(parties, me);
+    return packageOf(seed, me, parties);
+  },
+  keygenShares: (seed, me, parties, others) => {
+    assertParties(parties, me);
+    const missing = silent(parties, me, indexesOf(others));
+    if (missing !== undefined) return Either.left(missing);
+    const wrong = others.filter((each) => !isProven(each, parties));
+    if (wrong.length > 0) return blame(indexesOf(wrong), "the package does not prove that its constant is known");
+    return Either.right(valuesFor(coefficientsOf(seed, parties), me, parties));
+  },
+  keygenFinish: (seed, me, parties, others, told) => {
+    assertParties(parties, me);
+    const missing = silent(parties, me, indexesOf(others)) ?? silent(parties, me, [...told.keys()]);
+    if (missing !== undefined) return Either.left(missing);
+    const unproven = others.filter((each) => !isProven(each, parties));
+    if (unproven.length > 0) return blame(indexesOf(unproven), "the package does not prove that its constant is known");
+    const polynomials = new Map(others.map(({ index, commitments }) => [index, logarithmsOf(commitments)]));
+    const own = coefficientsOf(seed, parties);
+    const sums = added(
+      [own, ...[...polynomials.values()].flatMap((each) => (each === undefined ? [] : [each]))],
+      own.length,
+    );
+    return Either.map(received(me, polynomials, told), (sum) => ({
+      key: keyOf(sums, parties),
+      share: { index: me, secret: secretOf(sum + valueAt(own, me)) },
+    }));
+  },
+
+  refreshPackage: (seed, me, parties) => {
+    assertParties(parties, me);
+    const [, ...drawn] = zeroSharing(seed, parties);
+    return { index: me, commitments: drawn.map(elementOf) };
+  },
+  refreshShares: (seed, me, parties) => {
+    assertParties(parties, me);
+    return valuesFor(zeroSharing(seed, parties), me, parties);
+  },
+  refreshFinish: (seed, { key, share }: KeyAndShare, others, told) => {
+    const parties = { threshold: key.threshold, indexes: [...key.verifyingShares.keys()] };
+    const missing = silent(parties, share.index, indexesOf(others)) ?? silent(parties, share.index, [...told.keys()]);
+    if (missing !== undefined) return Either.left(missing);
+    const polynomials = new Map(
+      others.map(({ index, commitments }) => {
+        const drawn = commitments.length === key.threshold - 1 ? logarithmsOf(commitments) : undefined;
+        return [index, drawn && [0n, ...drawn]] as const;
+      }),
+    );
+    const old = logarithmsOf(key.commitments);
+    const before = numberOf(share.secret);
+    if (old === undefined || before === undefined) return blame([], "there is no key to refresh");
+    const own = zeroSharing(seed, parties);
+    const drawn = [...polynomials.values()].flatMap((each) => (each === undefined ? [] : [each]));
+    const sums = added([old, own, ...drawn], key.threshold);
+    return Either.map(received(share.index, polynomials, told), (sum) => ({
+      key: keyOf(sums, parties),
+      share: { index: share.index, secret: secretOf(before + sum + valueAt(own, share.index)) },
+    }));
+  },
+
+  commit: (seed, share) => {
+    const [hiding, binding] = noncesOf(seed, share);
+    return { index: share.index, hiding: elementOf(hiding), binding: elementOf(binding) };
+  },
+  sign: (seed, { key, share }, commitments, message) =>
+    Either.flatMap(listed(key, commitments, message), ({ factors, challenge, indexes }) => {
+      const [hiding, binding] = noncesOf(seed, share);
+      const own = commitments.find(({ index }) => index === share.index);
+      const secret = numberOf(share.secret);
+      if (secret === undefined || own?.hiding !== elementOf(hiding) || own.binding !== elementOf(binding))
+        return blame([], "the list lacks the commitments of this member");
+      const nonce = hiding + binding * (factors.get(share.index) ?? 0n);
+      const scalar = scalarOf(nonce + weightOf(indexes, share.index, 0) * secret * challenge);
+      return Either.right({ index: share.index, scalar });
+    }),
+  aggregate: (key, commitments, message, shares) =>
+    Either.flatMap(listed(key, commitments, message), (list) => {
+      const missing = list.indexes.filter((each) => !shares.some(({ index }) => index === each));
+      if (missing.length > 0) return blame(missing, "its share is missing");
+      if (shares.length !== list.indexes.length) return blame([], "there are shares of others, or twice of one");
+      const wrong = shares.filter((each) => !isShare(key, list, commitments, each));
+      if (wrong.length > 0) return blame(indexesOf(wrong), "its share is not of this message and list");
+      const sum = shares.reduce((total, { scalar }) => total + (valueOf(scalar) ?? 0n), 0n);
+      return Either.right(`${list.commitment}${scalarOf(sum)}`);
+    }),
+  verify: isSignature,
+
+  repairParts: (seed, { index, secret }, helpers, target) => {
+    const isAll = new Set(helpers).size === helpers.length && helpers.includes(index);
+    const share = numberOf(secret);
+    if (!isAll || helpers.includes(target) || share === undefined)
+      throw new RangeError(`${helpers.join(", ")} do not repair the share of ${target}, or ${index} is none of them`);
+    const drawn = expanded(seed, "repair", helpers.length - 1);
+    const rest = drawn.reduce((left, each) => left - each, weightOf(helpers, index, target) * share);
+    return new Map([rest, ...drawn].map((part, at) => [helpers[at] ?? 0, secretOf(part)]));
+  },
+  repairSum: (parts) => secretOf(parts.reduce((sum, each) => sum + (numberOf(each) ?? 0n), 0n)),
+  repairJoin: (sums, { verifyingShares }, target) => {
+    const values = whole(sums.map(numberOf));
+    const sum = modulo((values ?? []).reduce((total, each) => total + each, 0n));
+    return values !== undefined && elementOf(sum) === verifyingShares.get(target)
+      ? Either.right({ index: target, secret: secretOf(sum) })
+      : blame([], "the sums do not make the share that was lost");
+  },
+};

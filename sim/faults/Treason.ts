@@ -5,6 +5,7 @@ import { equivocatingWriter } from "./EquivocatingWriter.ts";
 import { lyingWriter } from "./LyingWriter.ts";
 import { falsifyingWriter, hastyAnswers } from "./FalsifyingWriter.ts";
 import { forgetfulKeeper } from "./ForgetfulKeeper.ts";
+import { lyingCoordinator, lyingSigner, spoilingMaker } from "./LyingSigner.ts";
 import { lyingSessionWriter } from "./LyingSessionWriter.ts";
 import { looseTongue } from "./LooseTongue.ts";
 import { type Lie, type Mishear, Traitor } from "./Traitor.ts";
@@ -25,6 +26,9 @@ const lies = {
   "lying session writer": { ways: () => ({ lie: lyingSessionWriter() }), isWriter: true },
   "falsifying writer": { ways: () => ({ lie: falsifyingWriter(), mishear: hastyAnswers() }), isWriter: true },
   "forgetful keeper": { ways: () => ({ lie: truth, mishear: forgetfulKeeper() }), isWriter: false },
+  "lying signer": { ways: () => ({ lie: lyingSigner() }), isWriter: false },
+  "lying coordinator": { ways: () => ({ lie: lyingCoordinator() }), isWriter: false },
+  "spoiling maker": { ways: () => ({ lie: spoilingMaker() }), isWriter: false },
   "loose tongue": { ways: looseTongue, isWriter: false, isCredulous: true },
 } as const satisfies { readonly [name: string]: Treason };
 

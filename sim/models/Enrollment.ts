@@ -57,5 +57,5 @@ export const enrollPasskey: Model<Finish> = {
     claims: keyName,
   }),
   refusedAs,
-  changes: { ...ofApprover, event: "APPROVER_REGISTERED", askedOf: () => undefined },
+  changes: { ...ofApprover, auditOf: () => ({ event: "APPROVER_REGISTERED" }), askedOf: () => undefined },
 };

@@ -34,8 +34,8 @@ type Lie = (proposal: Proposal) => Proposal;
 
 /** The command, for requests that end in proposals. */
 export interface Changing {
-  /** Its name in the audit. */
-  readonly event: string;
+  /** Its name in the audit, and the generation that it is told of there; undefined where it changes an approver. */
+  auditOf(proposal: Pick<Proposal, "effects">): { readonly event: string; readonly generation?: number | undefined };
   readonly registry: (basis: Basis) => NaiveRegistry;
   /** Throws for a proposal that no member would prepare. */
   changeOf(proposal: Pick<Proposal, "kind" | "effects">): Change;

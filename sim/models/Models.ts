@@ -4,15 +4,19 @@ import { enrollmentIn } from "../../core/commands/enrollPasskey/EnrollmentState.
 import { approverSubject } from "./approvers/ApproverSubject.ts";
 import { enrollPasskey, options } from "./Enrollment.ts";
 import { type Parts, Product } from "./Product.ts";
+import { destroyKey, makeKey, repairShare, signWithKey } from "./keys/KeyModels.ts";
+import { keyMessages } from "./keys/KeyMessages.ts";
+import { coveredGenerations, keySubject } from "./keys/KeySubject.ts";
 import { registerKey } from "./RegisterKey.ts";
 import { replaceMetadata } from "./ReplaceMetadata.ts";
 import { sessionMessages } from "./SessionMessages.ts";
 
 export const models = {
   composition: commands,
-  subjects: [approverSubject],
-  models: [registerKey, replaceMetadata, options, enrollPasskey],
-  messages: sessionMessages,
+  subjects: [approverSubject, keySubject],
+  covered: [coveredGenerations],
+  models: [registerKey, replaceMetadata, options, enrollPasskey, makeKey, destroyKey, signWithKey, repairShare],
+  messages: { ...sessionMessages, ...keyMessages },
   remembered: { sessions: (state) => [...enrollmentIn(state).sessions.keys()].toSorted().join(" ") },
 } satisfies Parts;
 

@@ -11,7 +11,7 @@ import type { Meant } from "../requests/Asked.ts";
 import type { MessageModel, MessageModels } from "./MessageModel.ts";
 import type { Changing, Model } from "./Model.ts";
 import type { Basis, NaiveRegistry } from "./NaiveRegistry.ts";
-import type { Change, Shown, Subject } from "./Subject.ts";
+import type { Change, Covered, Shown, Subject } from "./Subject.ts";
 
 export type RegistryMaker = (basis: Basis) => NaiveRegistry;
 
@@ -21,7 +21,8 @@ const PAGE = 256;
 export interface Parts {
   readonly composition: Composition;
   readonly subjects: ReadonlyArray<Subject>;
-  /** Of every command and every exchange. */
+  readonly covered: ReadonlyArray<Covered>;
+  /** Of every command, every exchange and every service. */
   readonly models: ReadonlyArray<Model>;
   readonly messages: MessageModels;
   /** What modules remember that a restart must find again, by name (S13). */
@@ -37,9 +38,11 @@ export class Product {
   readonly registries: ReadonlyArray<RegistryMaker>;
   readonly #byKind: ReadonlyMap<string, Model>;
   readonly #messages: MessageModels;
+  readonly #covered: ReadonlyArray<Covered>;
 
-  /** Throws where a command, an exchange or a message has no model. */
-  constructor({ composition, subjects, models, messages, remembered }: Parts) {
+  /** Throws where a command, an exchange, a service or a message has no model. */
+  constructor({ composition, subjects, covered, models, messages, remembered }: Parts) {
+    this.#covered = covered;
     this.remembered = Object.entries(remembered);
     this.composition = composition;
     this.#messages = messages;
@@ -49,6 +52,7 @@ export class Product {
     this.#byKind = new Map(models.map((model) => [model.kind, model]));
     for (const kind of composition.byKind.keys()) this.changing(kind);
     for (const kind of composition.exchanges.keys()) this.model(kind);
+    for (const { kind } of composition.services) this.model(kind);
     for (const module of composition.modules)
       for (const tag of Object.keys(module.messages)) this.messageModel({ _tag: tag as ModuleMessage["_tag"] });
   }
@@ -105,8 +109,9 @@ export class Product {
     for (const subject of this.subjects)
       for (const [, row] of rowsOf(view, subject)) {
         set = subject.addTo(crypto, set, row);
-        count += 1;
+        if (subject.isCounted) count += 1;
       }
+    for (const each of this.#covered) for (const [, row] of rowsOf(view, each)) set = each.addTo(crypto, set, row);
     return { set, count };
   }
 }
@@ -117,7 +122,10 @@ export const rowAt = (view: RowView, { table }: Subject, ref: string): object | 
   view.get(table as "approvers", ref);
 
 /** The rows of all subjects of a kind. */
-export const rowsOf = (view: RowView, { table }: Subject): ReadonlyArray<readonly [ref: string, row: object]> => {
+export const rowsOf = (
+  view: RowView,
+  { table }: Pick<Subject, "table">,
+): ReadonlyArray<readonly [ref: string, row: object]> => {
   const rows: Array<readonly [string, object]> = [];
   for (let after = ""; ; ) {
     const page = view.scan(table as "approvers", after, PAGE);

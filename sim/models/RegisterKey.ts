@@ -23,17 +23,15 @@ export const registerKey: Model<Command> = {
     assertAllowed(requestId, token);
   },
   // One key is one, whatever form it was submitted in.
-  meaning: ({ keyName, id, team }) => ({
-    kind: "register",
-    key: keyName,
-    id,
-    metadata: metadataOf(team),
-    base: undefined,
-  }),
+  // A key of the service's own is in no history of approvers.
+  meaning: ({ keyName, id, team, edge }) =>
+    edge?.refusedAs === "KEY_ALREADY_REGISTERED"
+      ? undefined
+      : { kind: "register", key: keyName, id, metadata: metadataOf(team), base: undefined },
   refusedAs,
   changes: {
     ...ofApprover,
-    event: "APPROVER_REGISTERED",
+    auditOf: () => ({ event: "APPROVER_REGISTERED" }),
     askedOf: (commands, { request }) => commands.byBody(request.bodyDigest),
   },
 };

@@ -40,7 +40,7 @@ export const replaceMetadata: Model<Replacement> = {
   refusedAs,
   changes: {
     ...ofApprover,
-    event: "APPROVER_METADATA_REPLACED",
+    auditOf: () => ({ event: "APPROVER_METADATA_REPLACED" }),
     askedOf: (commands, proposal) => {
       const { path, bodyDigest } = proposal.request;
       return commands.replacementOf(path, bodyDigest, `"${effectsIn(proposal).baseRevision}"`);

@@ -24,6 +24,8 @@ export interface Subject<R extends object = object> {
   readonly table: string;
   /** In one word, for people. */
   readonly name: string;
+  /** Whether it is one of those that the registry counts. */
+  readonly isCounted: boolean;
   revisionOf(row: R): number;
   /** The set that the registry root is over, with this one in it (S13). */
   addTo(crypto: Crypto, set: SetAccumulator, row: R): SetAccumulator;
@@ -35,6 +37,13 @@ export interface Subject<R extends object = object> {
   shownIn(answer: Answer): Shown<R> | undefined;
   /** As a caller sees it who reads it, or is told of it (H1). */
   seen(row: R): Seen;
+}
+
+/** Rows that the registry root is over, and that are no subjects. */
+// A method: one of narrower rows is one, too.
+export interface Covered<R extends object = object> {
+  readonly table: string;
+  addTo(crypto: Crypto, set: SetAccumulator, row: R): SetAccumulator;
 }
 
 /** What a proposal makes of a subject. */

@@ -3,6 +3,7 @@
  * what the token said, and what this one member had durably stored and reserved
  * before. It shares no code with the members' own checks.
  */
+import type { ActorClaims } from "../../core/auth/ActorClaims.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { Session } from "../../core/commands/enrollPasskey/Session.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
@@ -61,6 +62,11 @@ export class Oracle {
   /** What callers call the key of an approver with this descriptor, in every format. */
   keyOf(descriptor: string): string {
     return this.#said.keyOf(descriptor);
+  }
+
+  /** Whose token this is; undefined where it was never issued. */
+  bearerOf(token: string): Pick<ActorClaims, "sub" | "iss"> | undefined {
+    return this.#said.bearerOf?.(token);
   }
 
   /** Notes an incarnation that a member claims to have begun. */

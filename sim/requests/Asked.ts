@@ -14,6 +14,8 @@ export interface Asked extends Meant {
   readonly call: Call;
   /** The limit of the contract that it just keeps, or just breaks; absent for most. */
   readonly edge?: Edge;
+  /** Where it is another one than all requests of its kind need. */
+  readonly permission?: Permission;
 }
 
 /** How a request stands to a rule of the contract. */

@@ -10,7 +10,7 @@ import type { RequestLine } from "../../core/protocol/Proposal.ts";
 import { RecentMap } from "../../runtime/RecentMap.ts";
 import { TOKEN_MARK } from "../crypto/SecretMarks.ts";
 import type { Cryptography, SampleKey } from "../crypto/Cryptography.ts";
-import type { Asked, Meant, Permission } from "./Asked.ts";
+import type { Asked, Edge, Meant, Permission } from "./Asked.ts";
 import { bodyOf } from "./Bodies.ts";
 import { labelsJson } from "./Labels.ts";
 import { EnrollmentRequests, type Finish, type Invite, isFinish, isInvite } from "./EnrollmentRequests.ts";
@@ -30,6 +30,7 @@ export interface Command {
   readonly descriptor: string;
   /** What its caller calls the key: another name for another key. */
   readonly keyName: string;
+  readonly edge?: Edge;
 }
 
 /** How a registration is written, beside what it says. */
@@ -115,8 +116,24 @@ export class Commands {
     const said = this.#byName.get(name);
     if (said !== undefined) return said;
     const sample = (isTwin ? this.#cryptography.twinOf(key) : undefined) ?? this.#cryptography.sampleKey(key);
-    const { algorithm, normal64, name: keyName } = sample;
     const submitted64 = format === 0 ? sample.submitted64 : anotherFormat(sample, format);
+    const command = this.#registration({ id, key, team }, { ...sample, submitted64 }, isSorted);
+    this.#byName.set(name, command);
+    return command;
+  }
+
+  /** The registration of a key of the service's own, by its public key, as somebody's: it is the service's. */
+  theft(id: string, algorithm: string, publicKey64: string): Command {
+    const sample = { algorithm, submitted64: publicKey64, normal64: publicKey64, name: `custody key ${publicKey64}` };
+    const edge = { rule: "2.2 key", how: "the service's own", refusedAs: "KEY_ALREADY_REGISTERED" } as const;
+    return { ...this.#registration({ id, key: 0, team: "thieves" }, sample, false), edge };
+  }
+
+  #registration(
+    { id, key, team }: Pick<Command, "id" | "key" | "team">,
+    { algorithm, submitted64, normal64, name: keyName }: Omit<SampleKey, "otherwise64">,
+    isSorted: boolean,
+  ): Command {
     const rawBody = bodyOf(
       `{"id":"${id}","credential":{"type":"SIGNATURE","algorithm":"${algorithm}","publicKey64":"${submitted64}"},"metadata":${labelsJson(team, isSorted)}}`,
       this.#bodyBytes,
@@ -127,7 +144,6 @@ export class Commands {
     const command = { kind: "REGISTER" as const, id, key, team, call, bodyDigest, descriptor, keyName };
     this.#keyNames.set(descriptor, keyName);
     this.#byBody.set(bodyDigest, command);
-    this.#byName.set(name, command);
     return command;
   }
 
@@ -226,6 +242,11 @@ export class Commands {
   judge(text: string): ActorCheck {
     const token = text.startsWith(TOKEN_MARK) ? this.#tokens.get(Number(text.slice(TOKEN_MARK.length))) : undefined;
     return token?.check ?? { _tag: "Refused", reason: "nobody issued it" };
+  }
+
+  bearerOf(text: string): ActorClaims | undefined {
+    const check = this.judge(text);
+    return check._tag === "Verified" ? check.claims : undefined;
   }
 
   tokenOf(jti: string | undefined): Token | undefined {

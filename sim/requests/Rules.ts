@@ -45,6 +45,13 @@ const answer = (kinds: ReadonlyArray<string>, code: string, ...judges: ReadonlyA
   done: doneFor(kinds),
 });
 
+/** Requests about keys that break it so, and others that are done. */
+const ofKeys = (rule: string, done: string, ...judges: ReadonlyArray<string>): Met => ({
+  judges,
+  refused: [`broken ${rule}`],
+  done: [done],
+});
+
 export const rules = {
   "2.1 id": edge("2.1 id", "S30"),
   "2.2 key": answer(MAKING, "KEY_ALREADY_REGISTERED", "S7", "S30", "H1"),
@@ -74,6 +81,11 @@ export const rules = {
     refused: ["policy: approver_not_found", "policy: duplicate_key"],
     done: ["policy: resolved"],
   },
+  "2.8 key": edge("2.8 key", "S30", "K6"),
+  "2.8 algorithm": ofKeys("2.8 algorithm", "KEYGEN answered 201", "S30"),
+  "2.8 shares": ofKeys("2.8 shares", "KEYGEN answered 201", "S30"),
+  "2.8 authorities": ofKeys("2.8 authorities", "KEYGEN answered 201", "S30"),
+  "2.8 command": ofKeys("2.8 command", "SIGN answered Signed", "S30", "K14"),
   "3.1 ceremony": answer(["FINISH"], "INVALID_CEREMONY", "S14", "S30"),
   "3.1 deadline": answer(["FINISH"], "REGISTRATION_EXPIRED", "S30"),
   "3.1 one response": {
@@ -101,6 +113,9 @@ export const rules = {
   "7 428": answer(["METADATA"], "PRECONDITION_REQUIRED", "S30"),
   "7 429 sessions": answer(["OPTIONS"], "SESSION_CAPACITY", "S10"),
   "7 429 preparations": answer(["REGISTER"], "PREPARATION_CAPACITY", "S10"),
+  "10.5 helpers": ofKeys("10.5 helpers", "REPAIR answered Repaired", "S30", "K7"),
+  "10.7 base": ofKeys("10.7 base", "KEYGEN answered 200", "S30", "K6"),
+  "10.7 destruction": ofKeys("10.7 destruction", "DESTROY answered KeyDestroyed", "S30", "K9"),
   "8 body": edge("8 body", "S30"),
 } satisfies { readonly [rule: string]: Met };
 export type Rule = keyof typeof rules;

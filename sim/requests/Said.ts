@@ -35,5 +35,7 @@ export interface Said {
   readonly inviteOf?: (bodyDigest: string) => { readonly id: string; readonly team: string } | undefined;
   /** The request of this kind, of which a proposal shows so much. */
   readonly byRequest?: (kind: string, request: RequestLine) => Asked | undefined;
+  /** The bearer of a token, by its text. */
+  readonly bearerOf?: (token: string) => Token["claims"] | undefined;
   readonly tokenOf: (jti: string | undefined) => Pick<Token, "kind" | "claims"> | undefined;
 }

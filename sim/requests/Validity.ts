@@ -7,6 +7,7 @@ import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { Asked } from "./Asked.ts";
 import { LONGEST_BODY } from "./Bodies.ts";
 import { isReplacement } from "./Commands.ts";
+import { isRepairing } from "./KeyRequests.ts";
 import { isFinish } from "./EnrollmentRequests.ts";
 import { isSuccess } from "./Success.ts";
 import { Violation } from "../base/Violation.ts";
@@ -21,12 +22,17 @@ const ofRequests: ReadonlySet<RejectionCode> = new Set([
   "INVALID_CEREMONY",
   "PRECONDITION_REQUIRED",
   "WEBAUTHN_DISABLED",
+  "SCHEME_NOT_THRESHOLD",
+  "INVALID_COMMAND",
+  "AUTHORITY_NOT_ATTACHED",
 ]);
 
 /** The refusal of this kind that a request deserves; undefined where none. */
 const deserved = (asked: Asked): RejectionCode | undefined => {
   if (asked.edge?.refusedAs !== undefined) return asked.edge.refusedAs;
   if (isFinish(asked)) return asked.isHonest ? undefined : "INVALID_CEREMONY";
+  // Whether its helpers fit depends on the peer that is asked.
+  if (isRepairing(asked)) return "INVALID_REQUEST_BODY";
   return isReplacement(asked) && asked.ifMatch === undefined ? "PRECONDITION_REQUIRED" : undefined;
 };
 

@@ -13,6 +13,8 @@ import { CALM_NETWORK } from "../base/Plan.ts";
 import { assertListable } from "./Listable.ts";
 import { standingText, type Unrest } from "./Absence.ts";
 import { assertOperable } from "./Operable.ts";
+import { keyUnrestOf } from "./KeysAtRest.ts";
+import { assertKeysUsable } from "./KeysUsable.ts";
 import { unrestOf } from "./Rest.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import { Violation } from "../base/Violation.ts";
@@ -26,6 +28,9 @@ const SECOND = 1_000_000;
 const PATIENCE = 60 * SECOND;
 /** How many seeds in a thousand enroll a passkey in the end. */
 const ENROLLING = 150;
+/** The same of keys, where callers have used some and where not. */
+const USING_KEYS = 400;
+const SELDOM_USING_KEYS = 30;
 /** The slowest timer fires twice: by then a faulty member has been asked about what it did. */
 const FOUND_OUT = 12 * SECOND;
 
@@ -120,6 +125,14 @@ const settle = (world: World): void => {
     found = unrest(world);
   }
   if (found !== undefined) throw new Violation(...found);
+  // What a member was not told the end of it keeps for a minute.
+  const longer = until + PATIENCE;
+  let left = keyUnrestOf(world.ghost, world.peers);
+  while (left !== undefined && world.now < longer) {
+    world.run(world.now + SECOND);
+    left = keyUnrestOf(world.ghost, world.peers);
+  }
+  if (left !== undefined) throw new Violation(...left);
 };
 
 /** Sends one request and lets the world run until it is answered or given up. */
@@ -220,6 +233,15 @@ const assertProgress = (world: World, workload: Workload): void => {
     const other = world.peer((peer.slot % peers) + 1);
     const ref = assertRegistrable(world, workload, peer, other);
     if (peer.slot === replacing) assertReplaceable(world, workload, peer, other, ref);
+  }
+  const using = world.choices.stream("healed keys").next();
+  if (using.chance("uses keys", world.plan.workload.keys > 0 ? USING_KEYS : SELDOM_USING_KEYS)) {
+    const hands = {
+      attempt: (peer: SimPeer, asked: Asked) => attempt(world, workload, peer, asked),
+      bringBack: (peers: ReadonlyArray<SimPeer>) => bringBack(world, peers),
+    };
+    assertKeysUsable(world, hands, using);
+    settle(world);
   }
   // One seed in some, for it takes as long as two registrations.
   const enrolling = world.choices.stream("healed enrollments").next();

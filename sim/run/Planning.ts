@@ -18,6 +18,7 @@ const CALLERS: WorkloadPlan = {
   leastThinkMicros: 1_000,
   mostThinkMicros: 150_000,
   fresh: 40,
+  keys: 0,
   retry: 15,
   conflict: 8,
   version: 8,
@@ -43,6 +44,9 @@ const CALLERS: WorkloadPlan = {
 const FAST_STEPS = [500, 500, 500, 500, 500, 500, 500, 500, 1_000, 1_000, 1_000, 2_000] as const;
 /** How many runs in a thousand have sessions on the streams between peers. */
 const SESSIONS = 250;
+/** In how many runs in a thousand callers use keys, and how much they do so. */
+const KEYS = 350;
+const KEY_WEIGHT = 45;
 /** Within how long peers answer; and in how many runs in a thousand sooner, though late enough that silence is noticed first. */
 const ANSWER_MILLIS = 10_000;
 const SHORT_ANSWER_MILLIS = 3_000;
@@ -104,7 +108,12 @@ export const planOf = (
     ...(schedule.isRoomy === true ? {} : narrowed(choices)),
     ...(choices.plan("sessions").chance("happens", SESSIONS) ? { hasSessions: true } : {}),
     capacities: { ...(schedule.isRoomy === true ? {} : drawnCapacities(choices)), ...draft.capacities },
-    workload: { ...CALLERS, ...draft.workload, ...(options.callers === undefined ? {} : { callers: options.callers }) },
+    workload: {
+      ...CALLERS,
+      keys: choices.plan("keys").chance("happens", KEYS) ? KEY_WEIGHT : 0,
+      ...draft.workload,
+      ...(options.callers === undefined ? {} : { callers: options.callers }),
+    },
     seed,
     schedule: name,
     mode,

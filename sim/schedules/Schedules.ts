@@ -2,6 +2,7 @@
 import { deadlineSchedules } from "./DeadlineSchedules.ts";
 import { diskSchedules } from "./DiskSchedules.ts";
 import { enrollmentSchedules } from "./EnrollmentSchedules.ts";
+import { keySchedules } from "./KeySchedules.ts";
 import { networkSchedules } from "./NetworkSchedules.ts";
 import { processSchedules } from "./ProcessSchedules.ts";
 import { restoreSchedules } from "./RestoreSchedules.ts";
@@ -21,6 +22,7 @@ const schedules = {
   ...rivalSchedules,
   ...enrollmentSchedules,
   ...restoreSchedules,
+  ...keySchedules,
   ...traitorSchedules,
   ...scarcitySchedules,
 } satisfies Family;

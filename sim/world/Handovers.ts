@@ -112,7 +112,8 @@ export class Handovers {
     // A message that came while it was sealed, say, or recovering, it may have passed over, and takes for new now.
     const isNew = peer.taken !== again.taken && (again.hindrances & ~peer.hindrances) !== 0;
     again.run();
-    if (!isNew) for (const hook of this.#redelivered) hook(peer, again.message, peer.transactions - before);
+    if (!isNew)
+      for (const hook of this.#redelivered) hook(peer, again.message, peer.transactions - before, peer.underWay);
     return true;
   }
 

@@ -50,8 +50,8 @@ export class Service {
   readonly #replied;
   readonly #unanswered;
   readonly #read;
-  /** When each request left its caller, in microseconds, as long as it is open. */
-  readonly #asked = new Map<string, number>();
+  /** What each request asks for, and when it left its caller, in microseconds, as long as it is open. */
+  readonly #asked = new Map<string, { readonly asked: Asked; readonly at: number }>();
   /** Open requests that the writer has answered, to any peer: an answer may be lost on its way, and the next differ. */
   readonly #judged = new Set<string>();
 
@@ -77,7 +77,7 @@ export class Service {
       return false;
     }
     chronicle.calls += 1;
-    this.#asked.set(requestId, scheduler.now);
+    this.#asked.set(requestId, { asked: said, at: scheduler.now });
     witness.asked(requestId, scheduler.now, said);
     chronicle.note("request", peer.slot, "", Number(requestId.slice(1)));
     const { process } = peer;
@@ -100,13 +100,13 @@ export class Service {
     const { scheduler, chronicle } = this.#ground;
     const { deadlines, world, tampering } = this.#ports;
     const answer = tampering.answered?.(world, real) ?? real;
-    const askedAt = this.#asked.get(requestId);
+    const { asked, at: askedAt } = this.#asked.get(requestId) ?? {};
     this.#asked.delete(requestId);
     const undisturbedSince = deadlines.undisturbed(requestId)?.askedAt;
     deadlines.ended(requestId);
     this.#note(peer, requestId, answer);
     for (const hook of this.#replied)
-      hook(peer, { requestId, answer, askedAt, undisturbedSince, repliedAt: scheduler.now });
+      hook(peer, { requestId, answer, asked, askedAt, undisturbedSince, repliedAt: scheduler.now });
     if (answer._tag === "Rejected")
       for (const { reason } of answer.rejection.members) {
         const situation = situationOfReason(reason);

@@ -339,6 +339,14 @@ export class SimPeer implements Watched {
     this.disk.useKey(false);
   }
 
+  /** What a box of its vault holds, as its keys open it (K7). */
+  opened({ keyId, generation, transcript }: Rows["generations"], verifyingShare: string, box: Uint8Array) {
+    const clusterId = this.state?.cluster.membership?.topology.clusterId;
+    if (clusterId === undefined) return undefined;
+    const place = { clusterId, peerId: this.peerId, keyId, generation, transcript, verifyingShare };
+    return this.keys.shareVault.open(place, box);
+  }
+
   endFlush(how: FlushEnd): void {
     this.#looks = 0;
     this.disk.endFlush(how);

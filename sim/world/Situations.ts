@@ -16,6 +16,8 @@ import { isSuccess } from "../requests/Success.ts";
 export const nameOfAnswer = (answer: Answer): string => {
   if (answer._tag === "Registered") return answer.created ? "answered 201" : "answered 200";
   if (answer._tag === "Replaced") return "answered Replaced";
+  if (answer._tag === "KeyMade")
+    return answer.created && answer.generation.generation === 1 ? "answered 201" : "answered 200";
   if (isSuccess(answer)) return `answered ${answer._tag}`;
   switch (answer._tag) {
     case "Rejected":

@@ -139,6 +139,9 @@ export class World {
     const checkers = new Checkers(
       this.ghost,
       new Oracle(honest.crypto, this.commands, plan.peers, plan.sessionMillis, product),
+      undefined,
+      undefined,
+      honest.secrets,
     );
     this.#checkers = checkers;
     this.#booted = checkers.hooks("booted");

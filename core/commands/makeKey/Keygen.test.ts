@@ -66,6 +66,22 @@ describe("a process that ends while a key is made", () => {
     expect(held(cluster)).toEqual(each(1, 1));
   });
 
+  it("of a member in the middle of it is said, and no second package is told", () => {
+    const cluster = keyed();
+    const said: Array<Message> = [];
+    cluster.tamper = (from, _to, message) => {
+      if (from === 3) said.push(message);
+      return message._tag === "Keygen.Open" ? { ...message, begun: true } : message;
+    };
+    create(cluster, 2, "request");
+    cluster.pass(300);
+    expect(said.some(({ _tag }) => _tag === "Keygen.Package")).toBe(false);
+    expect(cluster.answers.get("request")).toMatchObject({
+      rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", members: [{ reason: "SESSION_LOST" }] },
+    });
+    expect(held(cluster)).toEqual(each(0, 0));
+  });
+
   it("of a member that has stored its share does not keep it from voting", () => {
     const cluster = keyed();
     let lost = 0;

@@ -46,10 +46,12 @@ interface Opening extends Start {
 
 const opening = (
   step: Step,
-  { evidence, incarnations }: KeygenMessageOf<"Keygen.Open">,
+  { evidence, incarnations, begun }: KeygenMessageOf<"Keygen.Open">,
   actor: ActorCheck,
 ): Opening | string => {
   const { call, receivedAt } = evidence;
+  // Another package than the one that it told would have the others take it for a liar.
+  if (begun) return "SESSION_LOST";
   if (!step.isCurrent(incarnations)) return "WRONG_INCARNATION";
   if (!isMaking(call)) return "WRONG_REQUEST";
   const authorized = authorize(step.context, actor, makingPermissions(call));

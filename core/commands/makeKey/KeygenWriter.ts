@@ -125,7 +125,7 @@ const open = (step: Step, queued: Wanted): void => {
     Math.max(step.elapsed + 1, arrivedAt + writerPatience(step) - soonerMillis(step)),
   );
   const session = beginSession(step, { sessionId, making, evidence, incarnations, deadline, ...start });
-  say(step, { _tag: "Keygen.Open", sessionId, evidence, incarnations });
+  say(step, { _tag: "Keygen.Open", sessionId, evidence, incarnations, begun: false });
   sayPackage(step, session, step.others);
   const next = takeEarly(step, session);
   if (next !== undefined) advanceSession(step, next);

@@ -57,6 +57,15 @@ describe("what was made and is not certified", () => {
     expect([keysOf(early), keysOf(late)]).toEqual([[generationKey("k1", 1)], []]);
   });
 
+  it("goes in its time, whatever else is kept longer", () => {
+    const step = at(2);
+    storePending(step, rowOf("k1"));
+    step.timers.clear();
+    const some = later(step, 10_000);
+    tidyPending(some);
+    expect(some.state.timers.get(PENDING_TIMER)).toBe(MAKING_MILLIS);
+  });
+
   it("stays as long as a proposal rests on it, and goes with that", () => {
     const step = at(2);
     storePending(step, rowOf("k1"));

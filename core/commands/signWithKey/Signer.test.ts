@@ -2,8 +2,16 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import type { ActorCheck } from "../../auth/ActorCheck.ts";
 import { Limits } from "../../base/Limits.ts";
+import { takeStep } from "../../Peer.ts";
+import type { Event } from "../../protocol/Event.ts";
+import { freshRecovery } from "../../protocol/TakingOver.ts";
 import { KeyedCluster, keyActor } from "../../../properties/cluster/PlantedKeys.ts";
-import { type Commitments, commitmentsOf, PlayedCoordinator } from "../../../properties/cluster/SigningByHand.ts";
+import {
+  type Commitments,
+  commitmentsOf,
+  PlayedCoordinator,
+  signingBody,
+} from "../../../properties/cluster/SigningByHand.ts";
 import { heard, openStep } from "../../../properties/cluster/OpenStep.ts";
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
 import { signingIn, signings } from "./SigningState.ts";
@@ -27,6 +35,15 @@ describe("a signer, of one session", () => {
     expect(played.hear(asked)).toEqual(share);
     expect(played.cluster.committed.length).toBe(committed);
     expect(played.consents).toBe(1);
+  });
+
+  it("repeats no share of a generation that is active no more", () => {
+    const played = new PlayedCoordinator();
+    const own = played.committed("a", data);
+    const asked = played.package("a", data, [one, own]);
+    expect(played.hear(asked)).toMatchObject({ _tag: "Sign.Share" });
+    played.cluster.plantKey("payments", 2, 2);
+    expect(played.hear(asked)).toEqual(refusal("GENERATION_AHEAD"));
   });
 
   it("tells two copies of a package in one message the same share, and signs neither of two others there", () => {
@@ -194,6 +211,29 @@ describe("what a signer judges for itself", () => {
     played.cluster.plantKey("payments", 2, 2);
     expect(played.hear(played.package("b", data, [one, second]))).toEqual(refusal("GENERATION_AHEAD"));
     expect(played.consents).toBe(0);
+  });
+});
+
+describe("a peer that is being restored", () => {
+  it("signs nothing and coordinates nothing: its rows may be about to go", () => {
+    const played = new PlayedCoordinator();
+    const step = openStep(played.cluster, 2, played.now, played.cluster.now);
+    step.draft("rejoining").recovery = freshRecovery("the test");
+    expect(heard(step, 1, played.open("a", data), [keyActor]).sendNow).toEqual([
+      { _tag: "Send", to: 1, message: refusal("RECOVERING") },
+    ]);
+    const call = {
+      method: "POST",
+      path: played.open("a", data).evidence.path,
+      ifMatch: undefined,
+      rawBody: signingBody(data),
+    };
+    const asked: Event = { _tag: "Command", requestId: "one", call, token: "token", actor: keyActor };
+    expect(takeStep(step.state, asked, step.context).thenSend).toContainEqual({
+      _tag: "Reply",
+      requestId: "one",
+      answer: expect.objectContaining({ rejection: expect.objectContaining({ code: "RECOVERING" }) }),
+    });
   });
 });
 

@@ -25,7 +25,7 @@ import { envelopeOf, isNonce, operationDigest } from "./Envelope.ts";
 import { packageDigestOf, type SaidPackage, type SignMessage, type SignMessageOf } from "./SignMessages.ts";
 import { signable } from "./Signable.ts";
 import { readSigning, type SigningRequest } from "./SigningRequest.ts";
-import { type Coordinated, type Session, sessionKey, signings } from "./SigningState.ts";
+import { type Coordinated, type Session, sessionKey, signings, type Spent } from "./SigningState.ts";
 
 export const SESSIONS_TIMER = "Sign.sessions";
 const SESSIONS_MILLIS = 1_000;
@@ -237,7 +237,9 @@ export const signPackage = (
   secret.wipe();
   if (Either.isLeft(signed)) return Either.left("WRONG_SIGNERS");
   consent(step, session);
-  remember(step, key, { packageDigest: packageDigestOf(context.crypto, said), share: signed.right });
+  const { keyId } = request;
+  const packageDigest = packageDigestOf(context.crypto, said);
+  remember(step, key, { keyId, generation: agreed, packageDigest, share: signed.right });
   return Either.right(signed.right);
 };
 
@@ -248,15 +250,19 @@ export const elementsOf = ({ index, hiding, binding }: SaidPackage["commitments"
   binding: binding as Element,
 });
 
-const remember = (
-  step: Step,
-  key: string,
-  done: { readonly packageDigest: Digest; readonly share: SignatureShare },
-) => {
+const remember = (step: Step, key: string, done: Spent): void => {
   const spent = step.editIn(signings, "spent");
   spent.set(key, done);
   const [oldest] = spent.keys();
   if (spent.size > SPENT_KEPT && oldest !== undefined) spent.delete(oldest);
+};
+
+/** The same share for another copy of its package, while the generation is active: of a destroyed one nothing leaves. */
+const again = (step: Step, done: Spent, said: SaidPackage): Either.Either<SignatureShare, Refusal> => {
+  if (done.packageDigest !== packageDigestOf(step.context.crypto, said)) return Either.left("SESSION_TAKEN");
+  const key = keyRows(step.view).get("custodyKeys", done.keyId);
+  const isActive = key?.status === "ACTIVE" && key.generation === done.generation;
+  return isActive ? Either.right(done.share) : Either.left("GENERATION_AHEAD");
 };
 
 /** Signs every package that fits its session, in one transaction, and answers copies of those signed before. */
@@ -265,12 +271,7 @@ export const onPackage = (step: Step, from: PeerId, { items }: SignMessageOf<"Si
   for (const said of items) {
     const key = sessionKey(from, said.sessionId);
     const done = step.slice(signings).spent.get(key);
-    const signed =
-      done === undefined
-        ? signPackage(step, from, said)
-        : done.packageDigest === packageDigestOf(step.context.crypto, said)
-          ? Either.right(done.share)
-          : Either.left("SESSION_TAKEN");
+    const signed = done === undefined ? signPackage(step, from, said) : again(step, done, said);
     if (Either.isRight(signed)) shares.push({ sessionId: said.sessionId, ...signed.right });
     else refuse(step, from, said.sessionId, signed.left);
   }

@@ -123,6 +123,33 @@ describe("a signature", () => {
   });
 });
 
+describe("what a signature waits for", () => {
+  it("is one flush of each signer, side by side, of a consent with its audit row and nothing else", () => {
+    const { cluster, isGood } = planted();
+    const { length } = cluster.committed;
+    const held: Array<readonly [number, () => void]> = [];
+    const said: Array<string> = [];
+    cluster.flush = (peerId, _changes, flush) => void held.push([peerId, flush]);
+    cluster.tamper = (from, to, message) => {
+      said.push(`${from} ${to} ${message._tag}`);
+      return message;
+    };
+    cluster.sign(1, "one", "payments", data);
+    cluster.settle();
+    expect(held.map(([peerId]) => peerId)).toEqual([1, 2]);
+    expect(said).toEqual(["1 2 Sign.Open", "2 1 Sign.Commit", "1 2 Sign.Package"]);
+    cluster.flush = (_peerId, _changes, flush) => flush();
+    for (const [, flush] of held) flush();
+    cluster.settle();
+    expect(isGood("one")).toBe(true);
+    expect(cluster.committed.length - length).toBe(2);
+    for (const { changes } of cluster.committed.slice(length)) {
+      const tables = changes.map(({ table }) => table).filter((table) => table !== "head" && table !== "seals");
+      expect(tables.toSorted()).toEqual(["audit", "consents", "counters"]);
+    }
+  });
+});
+
 describe("a member that does wrong", () => {
   it("is named where its share is, and the others sign", () => {
     const { cluster, isGood } = planted();

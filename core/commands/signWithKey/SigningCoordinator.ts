@@ -178,6 +178,7 @@ export const onCommit = (step: Step, from: PeerId, { sessionId, commitments }: S
   noteServed(step, from, step.elapsed - attempt.startedAt);
   if (attempt.chosen.length > 0 || commitments.index !== shareIndexOf(step.membership, from)) return;
   withAttempt(step, coordinated, { commitments: withEntry(attempt.commitments, from, elementsOf(commitments)) });
+  sendPackages(step);
 };
 
 /** A member does not sign, or not with these. */
@@ -215,12 +216,10 @@ const isReady = (coordinated: Coordinated): boolean =>
 
 /**
  * Tells signers of each other, for all requests that are ready. While an earlier package is young and unanswered they
- * wait: then what has come together meanwhile costs each member one flush. Called at the end of every event.
+ * wait: then what has come together meanwhile costs each member one flush.
  */
-export const sendPackages = (step: Step): void => {
+const sendPackages = (step: Step): void => {
   const { requests } = step.slice(signings);
-  if (requests.size === 0) return;
-  step.arm(ATTEMPTS_TIMER, TICK_MILLIS);
   const ready = [...requests.values()].filter(isReady);
   if (ready.length === 0) return;
   for (const { attempt } of requests.values())
@@ -250,12 +249,15 @@ const signHere = (step: Step, coordinated: Coordinated): void => {
 };
 
 export const onShare = (step: Step, from: PeerId, { items }: SignMessageOf<"Sign.Share">): void => {
+  const { requests } = step.slice(signings);
   for (const { sessionId, index, scalar } of items) {
     const coordinated = requestOf(step, from, sessionId);
     if (coordinated === undefined || index !== shareIndexOf(step.membership, from)) continue;
     // The type is the encoding; what is none the scheme refuses.
     addShare(step, coordinated, from, { index, scalar: scalar as Scalar });
   }
+  // What was waiting for these may go now.
+  if (step.slice(signings).requests !== requests) sendPackages(step);
 };
 
 const addShare = (step: Step, coordinated: Coordinated, from: PeerId, share: SignatureShare): void => {
@@ -327,6 +329,12 @@ const attemptMillis = (step: Step): number =>
 /** Goes on where members are silent. */
 export const onAttemptsTimer = (step: Step): void => {
   for (const coordinated of step.slice(signings).requests.values()) goOnWith(step, coordinated);
+  sendPackages(step);
+};
+
+/** Called at the end of every event. */
+export const armAttempts = (step: Step): void => {
+  if (step.slice(signings).requests.size > 0) step.arm(ATTEMPTS_TIMER, TICK_MILLIS);
 };
 
 const goOnWith = (step: Step, begun: Coordinated): void => {

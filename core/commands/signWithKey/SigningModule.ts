@@ -8,13 +8,13 @@ import { armSweep, CONSENTS_TIMER, onConsentsTimer } from "./Consents.ts";
 import { armSessions, onOpen, onPackage, onSessionsTimer, SESSIONS_TIMER } from "./Signer.ts";
 import {
   acceptSigning,
+  armAttempts,
   ATTEMPTS_TIMER,
   forgetAll,
   onAttemptsTimer,
   onCommit,
   onRefused,
   onShare,
-  sendPackages,
 } from "./SigningCoordinator.ts";
 import { signMessages, type SignMessageOf } from "./SignMessages.ts";
 import { isSigning } from "./SigningRequest.ts";
@@ -41,7 +41,7 @@ const none = (): ReadonlyArray<string> => [];
 
 const goOn = (step: Step): void => {
   if (!SIGNING.has(step.mode)) return forgetAll(step);
-  sendPackages(step);
+  armAttempts(step);
   armSessions(step);
   armSweep(step);
 };

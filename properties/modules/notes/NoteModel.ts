@@ -52,6 +52,7 @@ const ref = ({ name }: Note): string => `note:${name}`;
 export const noteSubject: Subject<Note> = {
   table: "notes",
   name: "note",
+  isCounted: true,
   revisionOf: () => 1,
   addTo: withNote,
   changed: differs,
@@ -131,7 +132,7 @@ export const noteModel: Model<Left> = {
   meaning: ({ name, text }) => ({ kind: "register", key: `note ${name}`, id: text, metadata: "", base: undefined }),
   refusedAs: (code) => (code === "PRECONDITION_FAILED" ? "taken" : "no"),
   changes: {
-    event: "NOTE_LEFT",
+    auditOf: () => ({ event: "NOTE_LEFT" }),
     registry: noteRegistry,
     changeOf: (proposal) => {
       const note = noteIn(proposal);

@@ -45,6 +45,7 @@ export const productWithNotes = (bug: Bug = {}, versions = commands.versions): P
   new Product({
     composition: compositionWithNotes(versions, bug),
     subjects: [...models.subjects, noteSubject],
+    covered: models.covered,
     models: [...models.models, noteModel],
     messages: { ...models.messages, ...noteMessages },
     remembered: {

@@ -21,6 +21,7 @@ export const metadataOf = (team: string | undefined): string => textOf(labelsOf(
 export const approverSubject: Subject<Approver> = {
   table: "approvers",
   name: "approver",
+  isCounted: true,
   revisionOf: ({ revision }) => revision,
   addTo: (crypto, set, row) => replaceApprover(crypto, set, undefined, row),
   changed: (first, now) => {

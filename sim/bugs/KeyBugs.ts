@@ -1,0 +1,286 @@
+/** Bugs in how keys are made, kept, used and ended. */
+import { Either } from "effect";
+import type { KeyCrypto, Suite } from "../../core/threshold/Suite.ts";
+import { Secret } from "../../core/threshold/Secret.ts";
+import type { ThresholdScheme } from "../../core/threshold/ThresholdScheme.ts";
+import type { Rows, Write } from "../../core/Tables.ts";
+import type { Tampering } from "../world/Tampering.ts";
+import { FOREIGN, type PlantedBug, rows, without } from "./PlantedBug.ts";
+
+/** Peers compute with other schemes of shares. */
+const withScheme = (change: (real: ThresholdScheme) => Partial<ThresholdScheme>) => (): Tampering => ({
+  cryptography: (honest) => {
+    const of = (suite: Suite): Suite =>
+      suite.shared === undefined ? suite : { ...suite, shared: { ...suite.shared, ...change(suite.shared) } };
+    const keyCrypto: KeyCrypto = { ...honest.keyCrypto, suites: honest.keyCrypto.suites.map(of) };
+    return { ...honest, keyCrypto };
+  },
+});
+
+const SEED = new Secret(new Uint8Array(32).fill(3));
+
+/** The state of a generation that a replacement would write, but for this. */
+const stateStays = (from: Rows["generations"]["state"]) =>
+  rows("generations", (row) => (row.state === from ? { ...row, state: "ACTIVE" } : row));
+
+const bump = (digits: string): string => `${digits.slice(0, -1)}${digits.endsWith("0") ? "1" : "0"}`;
+
+export const keyBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "nonce-used-again",
+    changes: "the nonces of all signatures come from one seed",
+    finds: "K1",
+    schedule: "keys",
+    tampering: withScheme((real) => ({
+      commit: (_seed, share) => real.commit(SEED, share),
+      sign: (_seed, held, commitments, message) => real.sign(SEED, held, commitments, message),
+    })),
+  },
+  {
+    name: "share-before-consent",
+    changes: "the consent to a signature is not stored",
+    finds: "K2",
+    orFinds: ["K4"],
+    schedule: "keys",
+    tampering: without(({ table }) => table === "consents"),
+  },
+  {
+    name: "consent-any-message",
+    changes: "a consent is stored for another message than the one that is signed",
+    finds: "K2",
+    orFinds: ["K4"],
+    schedule: "keys",
+    tampering: rows("consents", (row) => ({ ...row, messageDigest: FOREIGN })),
+  },
+  {
+    name: "signature-of-one",
+    changes: "a peer answers with a signature that nobody has consented to",
+    finds: "K4",
+    schedule: "keys",
+    tampering: () => ({
+      answered: (_world, answer) => (answer._tag === "Signed" ? { ...answer, operationId: FOREIGN } : answer),
+    }),
+  },
+  {
+    name: "share-in-error-detail",
+    changes: "a refusal of a member shows the seed of its nonce",
+    finds: "K5",
+    schedule: "keys",
+    tampering: () => {
+      let last = new Uint8Array(0);
+      return {
+        cryptography: (honest) => ({
+          ...honest,
+          keyCrypto: {
+            ...honest.keyCrypto,
+            boxes: {
+              ...honest.keyCrypto.boxes,
+              seal: (seed, theirs, place, secret) => {
+                last = Uint8Array.from(secret.expose());
+                return honest.keyCrypto.boxes.seal(seed, theirs, place, secret);
+              },
+            },
+          },
+        }),
+        said: (_peer, message) =>
+          message._tag === "Keygen.Share" ? { ...message, box: Uint8Array.of(...message.box, ...last) } : message,
+      };
+    },
+  },
+  {
+    name: "box-in-clear",
+    changes: "a share is stored as it is",
+    finds: "K5",
+    schedule: "keys",
+    tampering: () => ({
+      cryptography: (honest) => ({
+        ...honest,
+        newKeys: () => {
+          const keys = honest.newKeys();
+          return {
+            ...keys,
+            shareVault: { seal: (_place, secret) => secret.expose().slice(), open: (_place, box) => new Secret(box) },
+          };
+        },
+      }),
+    }),
+  },
+  {
+    name: "generation-reused",
+    changes: "the generation before stays active",
+    finds: "K6",
+    schedule: "keys",
+    tampering: stateStays("HISTORICAL"),
+  },
+  {
+    name: "another-transcript",
+    changes: "members store what they have agreed on otherwise",
+    finds: "K6",
+    orFinds: ["S13", "S11"],
+    schedule: "keys",
+    peers: 3,
+    tampering: () => ({
+      written: (_world, { slot }, writes) =>
+        writes.map(
+          (write): Write =>
+            write.table === "generations" && write.op === "insert" && slot === 2
+              ? { ...write, row: { ...write.row, transcript: FOREIGN } }
+              : write,
+        ),
+    }),
+  },
+  {
+    name: "refresh-constant-term",
+    changes: "a refresh adds something to the key",
+    finds: "K7",
+    orFinds: ["S30", "S14"],
+    schedule: "keys",
+    tampering: withScheme((real) => ({
+      refreshFinish: (seed, old, others, received) =>
+        Either.map(real.refreshFinish(seed, old, others, received), (made) => ({
+          ...made,
+          key: { ...made.key, commitments: made.key.commitments.with(0, bump(made.key.commitments[0] ?? "") as never) },
+        })),
+    })),
+  },
+  {
+    name: "wrong-share-stored",
+    changes: "the share that a member stores is not the one that it made",
+    finds: "K7",
+    schedule: "keys",
+    tampering: () => ({
+      cryptography: (honest) => ({
+        ...honest,
+        newKeys: () => {
+          const keys = honest.newKeys();
+          const { seal } = keys.shareVault;
+          const spoiled = (secret: Secret): Secret =>
+            new Secret(secret.expose().map((byte, at) => (at === 7 ? byte ^ 1 : byte)));
+          return {
+            ...keys,
+            shareVault: { ...keys.shareVault, seal: (place, secret, entropy) => seal(place, spoiled(secret), entropy) },
+          };
+        },
+      }),
+    }),
+  },
+  {
+    name: "pending-left-behind",
+    changes: "what was made stays when it is certified",
+    finds: "K8",
+    orFinds: ["S13"],
+    schedule: "keys",
+    tampering: without(({ table, op }) => table === "pending" && op === "remove"),
+  },
+  {
+    name: "refresh-keeps-old-share",
+    changes: "the shares before a refresh stay",
+    finds: "K8",
+    orFinds: ["K9"],
+    schedule: "keys",
+    tampering: without(({ table, op }) => table === "shares" && op === "remove"),
+  },
+  {
+    name: "destroyed-share-stays",
+    changes: "a generation is destroyed, and its share stays",
+    finds: "K9",
+    schedule: "keys",
+    tampering: () => ({
+      written: (_world, _peer, writes) =>
+        writes.some(
+          (write) => write.table === "generations" && write.op !== "remove" && write.row.state === "DESTROYED",
+        )
+          ? writes.filter(({ table, op }) => table !== "shares" || op !== "remove")
+          : writes,
+    }),
+  },
+  {
+    name: "signature-unverified",
+    changes: "a coordinator answers with whatever comes of the shares",
+    finds: "K14",
+    schedule: "keys",
+    tampering: withScheme((real) => ({
+      aggregate: (key, commitments, message, shares) =>
+        Either.map(real.aggregate(key, commitments, message, shares), bump),
+    })),
+  },
+  {
+    name: "custody-key-as-approver",
+    changes: "no member remembers that a key is the service's own",
+    finds: "K15",
+    orFinds: ["S13"],
+    schedule: "keys",
+    tampering: without(
+      (write) => write.table === "keys" && write.op === "insert" && write.row.id.startsWith("custody:"),
+    ),
+  },
+  {
+    name: "session-hoarder",
+    changes: "a signer lets go of no session",
+    finds: "K16",
+    schedule: "keys",
+    tampering: () => ({
+      stepped: (_world, _peer, state) => {
+        const slice = state.modules["signing"] as { sessions: Map<string, object> } | undefined;
+        if (slice === undefined || slice.sessions.size === 0) return;
+        const [first] = slice.sessions.values();
+        for (let at = 0; at < 1_100 && first !== undefined; at++) slice.sessions.set(`hoarded ${at}`, first);
+      },
+    }),
+  },
+  {
+    name: "imposter-off-by-one",
+    changes: "the member next to the one whose share was wrong is named",
+    finds: "K17",
+    schedule: "traitor-signer-bad-z",
+    tampering: withScheme((real) => ({
+      aggregate: (key, commitments, message, shares) =>
+        Either.mapLeft(real.aggregate(key, commitments, message, shares), (blame) => ({
+          ...blame,
+          indexes: commitments.flatMap(({ index }) => (blame.indexes.includes(index) ? [] : [index])),
+        })),
+    })),
+  },
+  {
+    name: "signs-with-all-only",
+    changes: "a signature waits for every member",
+    finds: "LK2",
+    schedule: "keys",
+    peers: 3,
+    tampering: () => ({
+      delivered: (world, _peer, message) =>
+        message._tag === "Sign.Open" && world.peers.some(({ state }) => state === undefined)
+          ? { ...message, timestamp: 0, expiresAt: 0 }
+          : message,
+    }),
+  },
+  {
+    name: "signing-forgets-peers",
+    changes: "a peer that is asked to sign answers nobody",
+    finds: "LK1",
+    orFinds: ["LK2"],
+    schedule: "keys",
+    peers: 3,
+    tampering: () => ({
+      delivered: (_world, _peer, message) => (message._tag === "Sign.Open" ? { ...message, expiresAt: 0 } : message),
+    }),
+  },
+  {
+    name: "echo-ignored",
+    changes: "the boxes of a refresh are lost, so that none is ever made",
+    finds: "LK3",
+    orFinds: ["L4"],
+    schedule: "keys",
+    peers: 3,
+    tampering: () => ({
+      said: (_peer, message) => (message._tag === "Keygen.Stored" ? { ...message, transcript: FOREIGN } : message),
+    }),
+  },
+  {
+    name: "repair-unanswered",
+    changes: "no helper's sum is right",
+    finds: "LK4",
+    schedule: "restore-after-refresh",
+    tampering: withScheme(() => ({ repairSum: () => new Secret(new Uint8Array(8).fill(1)) })),
+  },
+];

@@ -1,0 +1,61 @@
+/** What really happened with keys: what members made durable of generations and consents. */
+import type { Rows, RowView, Write } from "../../core/Tables.ts";
+import { maskOf, type PeerMask } from "./PeerMask.ts";
+
+type Generation = Rows["generations"];
+
+export interface GenerationFacts {
+  /** As it was first stored. */
+  readonly row: Generation;
+  /** Peers on whose present disk it is. */
+  holders: PeerMask;
+}
+
+export class KeyFacts {
+  /** By key and number, as rows name them. */
+  readonly generations = new Map<string, GenerationFacts>();
+  /** By operation: what each peer has consented to, in whichever incarnation. */
+  readonly consents = new Map<string, Map<number, Rows["consents"]>>();
+
+  /** Takes note of a transaction that has become durable. */
+  flushed(slot: number, writes: ReadonlyArray<Write>): void {
+    for (const write of writes) {
+      if (write.op === "remove") continue;
+      if (write.table === "generations") this.#noteGeneration(slot, write.key, write.row);
+      if (write.table === "consents")
+        this.consents.set(write.key, (this.consents.get(write.key) ?? new Map()).set(slot, write.row));
+    }
+  }
+
+  #noteGeneration(slot: number, key: string, row: Generation): void {
+    const known = this.generations.get(key);
+    if (known === undefined) this.generations.set(key, { row, holders: maskOf(slot) });
+    else known.holders |= maskOf(slot);
+  }
+
+  /** A new incarnation: what only its old ones had may be made anew, as another. */
+  beganAnew(slot: number): void {
+    for (const [key, facts] of this.generations) {
+      facts.holders &= ~maskOf(slot);
+      if (facts.holders === 0) this.generations.delete(key);
+    }
+  }
+
+  /** Whether a peer has consented to an operation, and to which message. */
+  consentOf(operation: string, slot: number): Rows["consents"] | undefined {
+    return this.consents.get(operation)?.get(slot);
+  }
+
+  /** The peers that have consented to an operation. */
+  consentersOf(operation: string): PeerMask {
+    let mask = 0;
+    for (const slot of this.consents.get(operation)?.keys() ?? []) mask |= maskOf(slot);
+    return mask;
+  }
+}
+
+const WIDTH = 16;
+
+/** The row of a generation at a peer. */
+export const generationAt = (store: RowView, keyId: string, generation: number): Generation | undefined =>
+  store.get("generations", `${keyId}/${String(generation).padStart(WIDTH, "0")}`);

@@ -1,0 +1,75 @@
+/** What strikes while keys are made and used: processes that end between two rounds, or between consent and share. */
+import type { Choices } from "../base/Choices.ts";
+import type { CrashKind } from "../world/Processes.ts";
+import type { Nemesis } from "../world/World.ts";
+import { rarely, SECOND } from "./Moment.ts";
+
+/** A signer's process ends when its consent is on the disk, and its share is not out or just is. */
+export const crashAtConsent = (): Nemesis => {
+  const now = rarely(SECOND);
+  return {
+    flushed: (world, peer, writes) => {
+      if (!writes.some(({ table, op }) => table === "consents" && op !== "remove")) return;
+      now(world, (unit) => {
+        world.marks.add("crashed with a consent on its disk");
+        if (unit.chance("its flush is not reported", 500)) world.flushes.armEnd(peer, "durable, unreported");
+        else
+          world.processes.armCrash(
+            peer,
+            unit.between("actions later", 0, 0, 2),
+            unit.named<CrashKind>("ends by", "process", ["process", "power"], [1, 1]),
+          );
+      });
+    },
+  };
+};
+
+/** A coordinator's process ends when its packages are out: nobody takes the shares. */
+export const crashAtPackage = (): Nemesis => {
+  const now = rarely(SECOND);
+  return {
+    sent: (world, peer, _to, message) => {
+      if (message._tag !== "Sign.Package") return;
+      now(world, (unit) => {
+        world.marks.add("a coordinator ended with its packages out");
+        world.after(unit.between("after", 0, 0, 2_000), () => world.processes.crash(peer, "process"));
+      });
+    },
+  };
+};
+
+const rounds = ["Keygen.Open", "Keygen.Package", "Keygen.Share", "Keygen.Stored"] as const;
+
+/** Whoever says something of one round of key generations ends then, at times for good measure by power. */
+export const crashInRound = (choices: Choices): Nemesis => {
+  const round = choices.plan("round").named("of", "Keygen.Stored", rounds, [1, 1, 1, 1]);
+  const now = rarely(SECOND);
+  return {
+    sent: (world, peer, _to, message) => {
+      if (message._tag !== round) return;
+      now(world, (unit) => {
+        world.marks.add(`ended in the round of ${round}`);
+        world.processes.armCrash(
+          peer,
+          unit.between("actions later", 0, 0, 2),
+          unit.named<CrashKind>("ends by", "process", ["process", "power"], [1, 1]),
+        );
+      });
+    },
+  };
+};
+
+/** The writer ends when all have made a key, before or while it is certified. */
+export const crashBeforeActivation = (): Nemesis => {
+  const now = rarely(SECOND);
+  return {
+    flushed: (world, peer, writes) => {
+      const isMade = writes.some(({ table, op }) => table === "pending" && op !== "remove");
+      if (!isMade || peer.slot !== world.writerSlot) return;
+      now(world, (unit) => {
+        world.marks.add("the writer ended with a key that was not certified");
+        world.after(unit.between("after", 1, 1, 4_000), () => world.processes.crash(peer, "process"));
+      });
+    },
+  };
+};

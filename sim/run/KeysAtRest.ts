@@ -1,0 +1,50 @@
+/**
+ * K8: when everything has come to rest, every member has the shares of the generations that are left and of no others,
+ * and nothing that was made and not certified.
+ */
+import { allRows } from "../../core/protocol/AllRows.ts";
+import type { RowView } from "../../core/Tables.ts";
+import { type Ghost, maskOf } from "../checkers/Ghost.ts";
+import type { Standing, Unrest } from "./Absence.ts";
+
+interface Stored extends Standing {
+  readonly store: RowView;
+}
+
+const RULE = "everything was healed, and a member has the shares of what is certified, and no others";
+
+const remainder = (ghost: Ghost, { slot, store }: Stored): Unrest | undefined => {
+  const [pending] = allRows(store, "pending");
+  if (pending !== undefined)
+    return [
+      "K8",
+      RULE,
+      `peer ${slot} still has what was made for generation ${pending.generation} of ${pending.keyId}`,
+    ];
+  // A restored peer has lost what was made since its disk was current, until somebody repairs it.
+  const mayLack = ((ghost.restored | ghost.forgetful) & maskOf(slot)) !== 0;
+  const shares = new Set(store.scan("shares", "", Number.MAX_SAFE_INTEGER).map(({ key }) => key));
+  for (const { key, row } of store.scan("generations", "", Number.MAX_SAFE_INTEGER)) {
+    // With a key everything of it goes, whatever its older generations were.
+    const isThere = store.get("custodyKeys", row.keyId)?.status === "ACTIVE";
+    const isWanted = isThere && (row.state === "ACTIVE" || row.state === "HISTORICAL");
+    if (shares.delete(key) === isWanted || (isWanted && mayLack)) continue;
+    const what = isWanted ? "no share" : "a share";
+    return [
+      "K8",
+      RULE,
+      `peer ${slot} has ${what} of generation ${row.generation} of ${row.keyId}, which is ${row.state}`,
+    ];
+  }
+  const [orphan] = shares;
+  return orphan === undefined ? undefined : ["K8", RULE, `peer ${slot} has a share of ${orphan}, which is not there`];
+};
+
+/** Why the keys of these peers are not at rest; undefined when they are. */
+export const keyUnrestOf = (ghost: Ghost, peers: ReadonlyArray<Stored>): Unrest | undefined => {
+  for (const peer of peers) {
+    const found = peer.state === undefined || ghost.isLying(peer.slot) ? undefined : remainder(ghost, peer);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};

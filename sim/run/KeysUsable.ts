@@ -1,0 +1,102 @@
+/**
+ * What must come about with keys once everything works. LK1: signatures succeed through every peer. LK2: so they do while
+ * as many members are down as may be. LK3: keys are made, renewed and destroyed. LK4: a lost share is repaired.
+ */
+import { allRows } from "../../core/protocol/AllRows.ts";
+import { Violation } from "../base/Violation.ts";
+import type { Unit } from "../base/Choices.ts";
+import type { Asked } from "../requests/Asked.ts";
+import { creation, ending, renewal, repairing, signing } from "../requests/KeyRequests.ts";
+import { type Outcome, outcomeText } from "../requests/Outcome.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { World } from "../world/World.ts";
+
+const SECOND = 1_000_000;
+const PATIENCE = 60 * SECOND;
+/** Callers' own keys have other names. */
+const KEY = "healed-key";
+
+/** What it takes to ask, and to bring back who was put away. */
+interface Hands {
+  readonly attempt: (peer: SimPeer, asked: Asked) => Outcome;
+  readonly bringBack: (peers: ReadonlyArray<SimPeer>) => void;
+}
+
+const insist = (world: World, { attempt }: Hands, id: string, peer: SimPeer, asked: Asked, wanted: string): void => {
+  const until = world.now + PATIENCE;
+  for (;;) {
+    const outcome = attempt(peer, asked);
+    if (typeof outcome !== "string" && outcome._tag === wanted) return;
+    if (world.now >= until)
+      throw new Violation(
+        id,
+        "everything was healed",
+        `${asked.call.path} through peer ${peer.slot} gave ${outcomeText(outcome)}`,
+      );
+    world.run(world.now + SECOND);
+  }
+};
+
+const data = Uint8Array.of(...Array.from({ length: 32 }, (_, at) => at));
+
+const signed = ({ commands }: World, keyId: string): Asked =>
+  signing(commands, { keyId, scheme: "EdDSA", hash: undefined, data, generation: undefined });
+
+/** Repairs a share that a restored peer lacks, of a key that signs. */
+const assertRepairable = (world: World, hands: Hands): void => {
+  const { threshold = 1, members = [] } = world.ghost.membership?.topology ?? {};
+  if (threshold >= members.length) return;
+  for (const peer of world.peers) {
+    const lacking = allRows(peer.store, "generations").find(
+      ({ state, keyId, generation }) =>
+        state === "ACTIVE" &&
+        peer.store.get("shares", `${keyId}/${String(generation).padStart(16, "0")}`) === undefined,
+    );
+    if (lacking === undefined) continue;
+    const { keyId, generation } = lacking;
+    const holds = (each: SimPeer): boolean =>
+      each.store.get("shares", `${keyId}/${String(generation).padStart(16, "0")}`) !== undefined;
+    const helpers = world.peers.filter((each) => each !== peer && holds(each)).slice(0, threshold);
+    if (helpers.length < threshold) continue;
+    world.marks.add("a share was repaired in the end");
+    const asked = repairing(world.commands, { keyId, helpers: helpers.map(({ slot }) => slot) });
+    insist(world, hands, "LK4", peer, asked, "Repaired");
+    return;
+  }
+};
+
+/** As many members as may be are down: the others sign. */
+const assertSigningGoesOn = (world: World, hands: Hands, unit: Unit): void => {
+  const { threshold = 1 } = world.ghost.membership?.topology ?? {};
+  const { length } = world.peers;
+  const first = unit.between("first that is down", 1, 1, length);
+  const down = world.peers.filter(({ slot }) => (slot - first + length) % length < length - threshold);
+  if (down.length === 0) return;
+  for (const peer of down) world.processes.crash(peer, "process", false);
+  for (const peer of world.peers)
+    if (!down.includes(peer)) insist(world, hands, "LK2", peer, signed(world, KEY), "Signed");
+  world.marks.add("signatures went on while members were down");
+  hands.bringBack(down);
+};
+
+/** @throws {Violation} LK1 to LK4 */
+export const assertKeysUsable = (world: World, hands: Hands, unit: Unit): void => {
+  const { commands } = world;
+  const { peers } = world.plan;
+  const any = (label: string): SimPeer => world.peer(unit.between(label, 1, 1, peers));
+  assertRepairable(world, hands);
+  const wanted = { algorithm: "ED25519", scheme: "EdDSA", assetOwner: undefined };
+  insist(world, hands, "LK3", any("creates"), creation(commands, KEY, wanted), "KeyMade");
+  for (const peer of world.peers) insist(world, hands, "LK1", peer, signed(world, KEY), "Signed");
+  const renewed = (act: "rotate" | "refresh", base: number): Asked =>
+    renewal(commands, act, { keyId: KEY, base, assetOwner: undefined });
+  // A key that is not shared has nothing to refresh, and is told so.
+  const acts = ["rotate", "refresh"] as const;
+  const [first] = unit.chance("refreshes first", 500) ? acts.toReversed() : acts;
+  insist(world, hands, "LK3", any("renews"), renewed(first ?? "rotate", 1), "KeyMade");
+  if (first === "rotate") {
+    const old = { keyId: KEY, base: 2, generation: 1, isFinal: false };
+    insist(world, hands, "LK3", any("destroys"), ending(commands, old), "KeyDestroyed");
+  }
+  assertSigningGoesOn(world, hands, unit);
+};

@@ -1,0 +1,100 @@
+/** Schedules of keys: they are made, renewed, destroyed and used while processes end, disks go back and members lie. */
+import type { WorkloadPlan } from "../base/Plan.ts";
+import { betray } from "../faults/Treason.ts";
+import { crashAtConsent, crashAtPackage, crashBeforeActivation, crashInRound } from "../moments/KeyMoments.ts";
+import { moments } from "../moments/Moments.ts";
+import { BUSY_FAULTS, CLUSTER, type Family, happens, SLUGGISH, weights } from "./Schedule.ts";
+
+/** What callers do where keys are what matters. */
+const HOLDERS: Partial<WorkloadPlan> = { keys: 200, fresh: 10, retry: 4, conflict: 4, replace: 4, read: 8, callers: 8 };
+
+const STEPS = 1_500;
+
+const busy = { steps: STEPS, workload: HOLDERS };
+
+export const keySchedules = {
+  keys: {
+    marks: {
+      "KEYGEN answered 201": 2,
+      "KEYGEN answered 200": 3,
+      "SIGN answered Signed": 2,
+      "DESTROY answered KeyDestroyed": 4,
+      "signatures went on while members were down": 5,
+    },
+    plan: () => busy,
+  },
+  "keys-on-a-lossy-network": {
+    marks: { "SIGN answered Signed": 3 },
+    plan: () => ({ ...busy, network: { leastDelay: 300, mostDelay: 30_000, loss: 40, duplication: 120 } }),
+  },
+  "keys-and-late-messages": {
+    marks: { "SIGN answered Signed": 3 },
+    plan: () => ({ ...busy, network: SLUGGISH, workload: { ...HOLDERS, shortTokens: 100 } }),
+  },
+  "crash-between-consent-and-share": {
+    marks: { "crashed with a consent on its disk": 3 },
+    plan: () => busy,
+    nemeses: () => [crashAtConsent()],
+  },
+  "coordinator-dies-after-package": {
+    marks: { "a coordinator ended with its packages out": 3 },
+    sizes: CLUSTER,
+    plan: () => busy,
+    nemeses: () => [crashAtPackage()],
+  },
+  "keygen-crash-each-round": {
+    marks: { "ended in the round of Keygen.Stored": 20 },
+    sizes: CLUSTER,
+    plan: () => busy,
+    nemeses: (choices) => [crashInRound(choices)],
+  },
+  "writer-lost-before-activation": {
+    marks: { "the writer ended with a key that was not certified": 3 },
+    sizes: CLUSTER,
+    plan: () => busy,
+    nemeses: () => [crashBeforeActivation()],
+  },
+  "keys-and-crashes": {
+    marks: { "SIGN answered Signed": 3 },
+    plan: () => ({ ...busy, faults: weights(...BUSY_FAULTS, "seal", "pause"), faultMicros: 400_000 }),
+  },
+  "restore-after-refresh": {
+    marks: { "a restored peer is a member again": 4, "a share was repaired in the end": 20 },
+    sizes: CLUSTER,
+    plan: () => busy,
+    nemeses: (choices) => [moments.restoreDeclared(choices, { times: 1, fromSlots: 4 })],
+  },
+  "rollback-after-consent": {
+    marks: { "SIGN answered Signed": 4 },
+    sizes: CLUSTER,
+    plan: () => busy,
+    nemeses: (choices) => [moments.rollBackOne(choices)],
+  },
+  "traitor-signer-bad-z": {
+    marks: { "a signer sent a wrong share": 4, "an imposter was named": 8 },
+    sizes: CLUSTER,
+    plan: (choices) => ({
+      ...busy,
+      faults: happens(choices, "other faults", 300) ? weights("crash", "slow link") : new Map(),
+    }),
+    nemeses: () => [betray("lying signer")],
+  },
+  "coordinator-equivocates": {
+    marks: { "a coordinator lied in a package": 4 },
+    sizes: CLUSTER,
+    plan: () => busy,
+    nemeses: () => [betray("lying coordinator")],
+  },
+  "keygen-bad-box": {
+    marks: { "a member sent a box that holds nothing": 4, "a member equivocated in a key generation": 4 },
+    sizes: CLUSTER,
+    plan: () => busy,
+    nemeses: () => [betray("spoiling maker")],
+  },
+  "loose-tongue-of-keys": {
+    marks: { "a member said what its driver had not": 3 },
+    sizes: CLUSTER,
+    plan: () => busy,
+    nemeses: () => [betray("loose tongue")],
+  },
+} satisfies Family;
