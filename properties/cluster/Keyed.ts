@@ -36,7 +36,8 @@ export const renew = (
   requestId: string,
   act: "rotate" | "refresh",
   baseGeneration: number,
-): void => cluster.ask(through, requestId, posted(keyPath("k1", act), { baseGeneration }));
+  keyId = "k1",
+): void => cluster.ask(through, requestId, posted(keyPath(keyId, act), { baseGeneration }));
 
 export const destroy = (cluster: Cluster, through: PeerId, requestId: string, body: object): void =>
   cluster.ask(through, requestId, posted(keyPath("k1", "destroy"), body));

@@ -11,6 +11,7 @@ import type { MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { actor } from "../cluster/Cluster.ts";
 import { credential, finish, options } from "../cluster/Enrolling.ts";
 import { forgedBy } from "../cluster/Forging.ts";
+import { create, keeper, renew } from "../cluster/Keyed.ts";
 import { copyOf, declare } from "../cluster/Restoring.ts";
 import type { Path } from "./Faults.ts";
 import { Stage } from "./Stage.ts";
@@ -20,6 +21,7 @@ const judgements: { readonly [name: string]: ActorCheck } = {
   good: actor,
   forged: { _tag: "Refused", reason: "the signature does not hold" },
   unknown: { _tag: "Unavailable" },
+  keeper,
   powerless: actor._tag === "Verified" ? { ...actor, claims: { ...actor.claims, permissions: [] } } : actor,
 };
 
@@ -83,6 +85,15 @@ export class Play {
         const response = credential(offer, seed === undefined ? {} : { seed });
         finish(this.#stage.cluster, Number(through), request, offer.invitation, response);
       },
+    ],
+    [
+      /^create key (\S+) through (\d+) as (\S+)$/,
+      ([keyId = "", through, request = ""]) => create(this.#stage.cluster, Number(through), request, { keyId }),
+    ],
+    [
+      /^(rotate|refresh) key (\S+) at generation (\d+) through (\d+) as (\S+)$/,
+      ([act = "", keyId, base, through, request = ""]) =>
+        renew(this.#stage.cluster, Number(through), request, act === "rotate" ? act : "refresh", Number(base), keyId),
     ],
     [/^pass (\d+) ms$/, ([millis]) => this.#stage.cluster.pass(Number(millis))],
     [

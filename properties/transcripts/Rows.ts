@@ -24,6 +24,7 @@ export class RowWords {
   constructor(names: Names) {
     const words = new Words(names);
     const proposal = (key: string): string => names.of("p", key);
+    const generation = (key: string): string => key.replace(/\/0*/, " generation ");
     const approver = (key: string): string => names.approver(key);
     this.#telling = {
       peer: [nothing, ({ peerId, total, unsealedOnce }) => `${peerId} of ${total}${unsealedOnce ? ", unsealed" : ""}`],
@@ -57,6 +58,10 @@ export class RowWords {
       ],
       approvers: [approver, ({ revision }) => `revision ${revision}`],
       keys: [nothing, ({ id }) => `of ${id}`],
+      custodyKeys: [(key) => key, ({ status, generation }) => `${status} generation ${generation}`],
+      generations: [generation, ({ state }) => state],
+      shares: [generation, nothing],
+      pending: [generation, ({ sessionId }) => `of ${names.of("s", sessionId)}`],
       credentials: [nothing, ({ ref }) => `of ${approver(ref)}`],
       observations: [approver, nothing],
       completions: [(key) => names.of("s", key), ({ proposalId: id }) => `by ${proposal(id)}`],

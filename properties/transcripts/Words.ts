@@ -197,6 +197,10 @@ export class Words {
       }
       case "Replaced":
         return `replaced ${this.#names.approver(answer.approver.ref)} revision ${answer.approver.revision}`;
+      case "KeyMade":
+        return `${answer.created ? "created" : "there before:"} ${answer.key.keyId} generation ${answer.key.generation}`;
+      case "KeyDestroyed":
+        return `destroyed ${answer.key.keyId} generation ${answer.generation.generation}`;
       case "Offered":
         return `offered ${this.#names.of("s", this.#registrationId(answer.offer.registrationId))}`;
       case "Rejected": {

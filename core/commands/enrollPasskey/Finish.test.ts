@@ -314,7 +314,7 @@ describe("what a finish means", () => {
     const view = { get: (table: TableName, key: string) => rows[table] ?? context.view.get(table, key) };
     const settings = { ...context.settings, relyingParty };
     const known = { ...context, settings, view: view as RowView, ...more };
-    return { context: known, membership, isCurrent: () => true, isLocked: () => false };
+    return { context: known, membership, isCurrent: () => true, isLocked: () => false, slice: ({ empty }) => empty };
   };
   const meant = (): Finish => Either.getOrThrow(finishOf(evaluationWith(), asked()));
 

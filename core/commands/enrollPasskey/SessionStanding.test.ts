@@ -36,7 +36,13 @@ const locks = [registrationId, finished.registrationId].map(sessionLock);
 it("stays known while a finish of it is unsettled, however long that takes", () => {
   const late = (now: number, isReserved: boolean): EvaluationContext => {
     const { context, membership } = openStep(cluster, 1, now + Limits.sessionRetentionMillis + 1);
-    return { context, membership, isCurrent: () => true, isLocked: (lock) => isReserved && locks.includes(lock) };
+    return {
+      context,
+      membership,
+      isCurrent: () => true,
+      isLocked: (lock) => isReserved && locks.includes(lock),
+      slice: ({ empty }) => empty,
+    };
   };
   const codes = [true, false].map((isReserved) => [
     codeOf(late(expiresAt, isReserved), registrationId, other),
@@ -63,7 +69,13 @@ describe("a session that nothing has finished", () => {
 
   const step = openStep(cluster, 1, createdAt);
   const { context, membership } = step;
-  const evaluation: EvaluationContext = { context, membership, isCurrent: () => true, isLocked: () => false };
+  const evaluation: EvaluationContext = {
+    context,
+    membership,
+    isCurrent: () => true,
+    isLocked: () => false,
+    slice: ({ empty }) => empty,
+  };
   it.each<readonly [string, EvaluationContext, boolean]>([
     ["all is as it was", evaluation, false],
     ["the topology is another one", { ...evaluation, membership: { ...membership, digest: other } }, true],

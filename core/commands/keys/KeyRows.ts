@@ -71,7 +71,7 @@ export const applyGeneration = (step: Step, made: MadeGeneration): void => {
   const before = view.get("custodyKeys", key.keyId);
   // No other change can have come between: this peer checked the generation when it took the lock that it still holds.
   if ((before?.revision ?? 0) !== key.revision - 1 || (before?.generation ?? 0) !== generation.generation - 1)
-    throw new InvariantViolation("K8", "a certified generation does not follow the one that is stored here");
+    throw new InvariantViolation("K6", "a certified generation does not follow the one that is stored here");
   const last = before && view.get("generations", generationKey(before.keyId, before.generation));
   if (last !== undefined) putGeneration(step, last, { ...last, state: stateBefore(generation.madeBy) });
   putKey(step, before, key);
@@ -140,8 +140,10 @@ export const undoGeneration = (step: Step, { generation, keyIdentity }: MadeGene
 
 const PAGE = 256;
 
-/** Erases all shares of a key. */
+/** Erases all shares of a key, one that was pending until this very step among them. */
 const eraseAll = (step: Step, keyId: string): void => {
+  for (const { row } of keyRows(step.view).scan("pending", generationKey(keyId, 0), PAGE))
+    if (row.keyId === keyId) eraseShare(step, keyId, row.generation);
   const last = generationKey(keyId, Number.MAX_SAFE_INTEGER);
   for (let after = generationKey(keyId, 0); ; ) {
     const page = keyRows(step.view)
@@ -166,7 +168,7 @@ export const applyDestruction = (step: Step, destroyed: DestroyedGeneration): vo
   const before = view.get("custodyKeys", key.keyId);
   const known = view.get("generations", generationKey(key.keyId, generation.generation));
   if (before?.revision !== key.revision - 1 || known === undefined)
-    throw new InvariantViolation("K8", "a certified destruction is of a key that is another one here");
+    throw new InvariantViolation("K6", "a certified destruction is of a key that is another one here");
   putKey(step, before, key);
   putGeneration(step, known, generation);
   eraseDestroyed(step, destroyed);

@@ -14,7 +14,7 @@ export const sinceKeys = <A>(codec: Codec<A>): Forms<A> => formsOf(codec, KEYS_S
 export const keyTables = {
   /** By key id. */
   custodyKeys: sinceKeys(keyCodec),
-  /** By {@link generationKey}. */
+  /** By {@link generationKey}. That the whole key is destroyed is not written into each (GenerationState.ts). */
   generations: sinceKeys(generationCodec),
   /** By {@link generationKey}: this peer's own share, encrypted; in no root, page or message. */
   shares: sinceKeys(record({ box: bytes(Limits.shareBoxBytes) })),

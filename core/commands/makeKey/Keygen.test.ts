@@ -3,6 +3,7 @@ import { type Cluster, codeOf } from "../../../properties/cluster/Cluster.ts";
 import { create, each, held, keyed, renew } from "../../../properties/cluster/Keyed.ts";
 import type { Message } from "../../Message.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
+import { generationKey } from "../keys/Tables.ts";
 
 /** Ends a peer's process with its n-th transaction from now on, which reaches its disk or does not; nothing leaves. */
 const crashAt = (cluster: Cluster, peerId: PeerId, n: number, isKept: boolean): (() => boolean) => {
@@ -63,6 +64,22 @@ describe("a process that ends while a key is made", () => {
     cluster.pass(1_500);
     expect(codeOf(cluster, "again")).toBe("KeyMade");
     expect(held(cluster)).toEqual(each(1, 1));
+  });
+
+  it("of a member in the middle of it is said, and no second package is told", () => {
+    const cluster = keyed();
+    const said: Array<Message> = [];
+    cluster.tamper = (from, _to, message) => {
+      if (from === 3) said.push(message);
+      return message._tag === "Keygen.Open" ? { ...message, begun: true } : message;
+    };
+    create(cluster, 2, "request");
+    cluster.pass(300);
+    expect(said.some(({ _tag }) => _tag === "Keygen.Package")).toBe(false);
+    expect(cluster.answers.get("request")).toMatchObject({
+      rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", members: [{ reason: "SESSION_LOST" }] },
+    });
+    expect(held(cluster)).toEqual(each(0, 0));
   });
 
   it("of a member that has stored its share does not keep it from voting", () => {
@@ -241,6 +258,24 @@ describe("a key that is made beside others", () => {
     cluster.registerKey(3, "registration", "mallory", Buffer.from(made.generation.publicKey, "hex"));
     cluster.pass(400);
     expect(codeOf(cluster, "registration")).toBe("KEY_ALREADY_REGISTERED");
+  });
+
+  it("is not made where an approver has taken its public key meanwhile, and then another is", () => {
+    const cluster = keyed();
+    cluster.tamper = (_from, _to, message) => (message._tag === "Keygen.Stored" ? undefined : message);
+    create(cluster, 2, "request");
+    cluster.pass(400);
+    const waiting = cluster.row(3, "pending", generationKey("k1", 1));
+    cluster.registerKey(3, "registration", "mallory", Buffer.from(waiting?.publicKey ?? "", "hex"));
+    cluster.pass(300);
+    expect(codeOf(cluster, "registration")).toBe("Registered");
+    heal(cluster);
+    cluster.pass(2_000);
+    expect(codeOf(cluster, "request")).toBe("KEY_ALREADY_REGISTERED");
+    expect(held(cluster)).toEqual(each(0, 0));
+    create(cluster, 2, "again");
+    cluster.pass(400);
+    expect(codeOf(cluster, "again")).toBe("KeyMade");
   });
 
   it("waits for its turn where more are asked for than are made at once", () => {

@@ -14,6 +14,9 @@ import { erasePending, isRestedOn } from "./PendingRows.ts";
 
 const ENDED_REMEMBERED = 64;
 
+/** A member cannot refresh what it does not have. */
+export const SHARE_MISSING = "SHARE_MISSING";
+
 const isMaking = (intent: Queued["intent"]): intent is Making => intent.kind === KEYGEN;
 
 /** The requests at the writer that wait for this very session. */
@@ -43,7 +46,17 @@ export const endHere = (step: Step, sessionId: Digest, failure: Failure): void =
     if (mark.sessionId === sessionId && !isRestedOn(step, mark)) erasePending(step, key);
 };
 
+/** A refresh takes the shares of all. */
+export const shareMissing = (peerId: PeerId, ref: string): Rejection =>
+  rejection(
+    SHARE_MISSING,
+    `Peer ${peerId} has no share of the key that could be refreshed.`,
+    "Repair the share at that peer, or rotate the key.",
+    { ref, members: [{ peerId, reason: "its share of the key is missing" }] },
+  );
+
 const told = (step: Step, from: PeerId, { code, members }: Failure, ref: string): Rejection => {
+  if (code === SHARE_MISSING) return shareMissing(from, ref);
   if (code !== DISPUTED) return refusalRejection(from, code, ref, makeKey.speaking);
   // Whoever accuses another may be the one at fault.
   const named = step.membership.peerIds.filter((peerId) => peerId === from || members.includes(peerId));

@@ -14,7 +14,7 @@ import type { KeyAndShare } from "../../threshold/ThresholdScheme.ts";
 import { groupKeyOf, heldShare, shareIndexOf } from "../keys/HeldShare.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
 import { generationKey, keyRows } from "../keys/Tables.ts";
-import { endHere } from "./KeygenEnd.ts";
+import { endHere, SHARE_MISSING } from "./KeygenEnd.ts";
 import type { KeygenMessageOf } from "./KeygenMessages.ts";
 import { beginSession, say, sayPackage } from "./KeygenRounds.ts";
 import { advanceSession, takeEarly } from "./KeygenTurn.ts";
@@ -36,7 +36,7 @@ export const startOf = (step: Step, making: Making): Start | string => {
   const secret = generation && heldShare(context, membership, self, generation);
   const index = shareIndexOf(membership, self);
   return generation === undefined || secret === undefined || index === undefined
-    ? "SHARE_MISSING"
+    ? SHARE_MISSING
     : { old: { key: groupKeyOf(generation), share: { index, secret } } };
 };
 
@@ -46,10 +46,12 @@ interface Opening extends Start {
 
 const opening = (
   step: Step,
-  { evidence, incarnations }: KeygenMessageOf<"Keygen.Open">,
+  { evidence, incarnations, begun }: KeygenMessageOf<"Keygen.Open">,
   actor: ActorCheck,
 ): Opening | string => {
   const { call, receivedAt } = evidence;
+  // Another package than the one that it told would have the others take it for a liar.
+  if (begun) return "SESSION_LOST";
   if (!step.isCurrent(incarnations)) return "WRONG_INCARNATION";
   if (!isMaking(call)) return "WRONG_REQUEST";
   const authorized = authorize(step.context, actor, makingPermissions(call));

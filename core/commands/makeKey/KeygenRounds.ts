@@ -14,7 +14,6 @@ import type { BoxKey, Suite } from "../../threshold/Suite.ts";
 import type { Blame, KeyAndShare, Parties, ShareIndex } from "../../threshold/ThresholdScheme.ts";
 import { groupRecordOf } from "../keys/GroupRecord.ts";
 import { shareIndexOf } from "../keys/HeldShare.ts";
-import { speaksOfKeys } from "../keys/SpeaksOfKeys.ts";
 import { shareBox } from "../keys/ShareBox.ts";
 import type { KeygenMessage, SaidPackage } from "./KeygenMessages.ts";
 import { type KeygenSession, makings } from "./MakingState.ts";
@@ -106,12 +105,8 @@ export const keep = (step: Step, session: KeygenSession): KeygenSession => {
   return session;
 };
 
-/** A member that says it speaks of no keys is not told of any. */
 export const say = (step: Step, message: KeygenMessage, to: ReadonlyArray<PeerId> = step.others): void =>
-  step.sendAll(
-    message,
-    to.filter((peerId) => speaksOfKeys(step, peerId)),
-  );
+  step.sendAll(message, to);
 
 export const sayPackage = (
   step: Step,

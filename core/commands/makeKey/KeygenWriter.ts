@@ -12,13 +12,15 @@ import { writerPatience } from "../../protocol/Patience.ts";
 import { askAnewUnlessJustFound, currentVerdict } from "../../protocol/Readiness.ts";
 import type { Queued } from "../../protocol/Requests.ts";
 import type { Step } from "../../protocol/Step.ts";
+import type { PeerId } from "../../protocol/Topology.ts";
+import { versionFor } from "../../protocol/Versions.ts";
 import { unavailable } from "../../protocol/Unavailable.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
-import { speaksOfKeys } from "../keys/SpeaksOfKeys.ts";
-import { endEverywhere, makingsInQueue, turnAway, waitingFor } from "./KeygenEnd.ts";
-import { beginSession, say, sayPackage } from "./KeygenRounds.ts";
+import { KEYS_SINCE } from "../keys/Tables.ts";
+import { endEverywhere, makingsInQueue, shareMissing, turnAway, waitingFor } from "./KeygenEnd.ts";
+import { AGAIN_MILLIS, beginSession, say, sayPackage } from "./KeygenRounds.ts";
 import { MOST_SESSIONS, startOf } from "./KeygenMember.ts";
-import { advanceSession, takeEarly } from "./KeygenTurn.ts";
+import { advanceSession, PROCEED_TIMER, takeEarly } from "./KeygenTurn.ts";
 import type { Making } from "./Making.ts";
 import { makings } from "./MakingState.ts";
 import { standing } from "./MakingStanding.ts";
@@ -26,7 +28,7 @@ import { isRestedOn, MAKING_MILLIS } from "./PendingRows.ts";
 import { makeAlone } from "./MakeAlone.ts";
 
 /** So much before its caller is told that it waited too long, a session says who held it up. */
-const SOONER_MILLIS = 500;
+const soonerMillis = (step: Step): number => Math.min(500, writerPatience(step) / 8);
 
 type Wanted = Queued & { readonly intent: Making };
 
@@ -47,9 +49,13 @@ const letGo = (step: Step): void => {
       endEverywhere(step, mark.sessionId, UNWANTED);
 };
 
+/** The members that run a version without keys. */
+const withoutKeys = ({ context, state, others }: Step): ReadonlyArray<PeerId> =>
+  others.filter((peerId) => versionFor(context.commands.versions, state.cluster.spoken.get(peerId)) < KEYS_SINCE);
+
 /** Why nothing is begun for a request, though it is possible; undefined where nothing speaks against it. */
 const refusal = (step: Step, { forward, isFirst, intent }: Wanted): Rejection | undefined => {
-  const older = step.others.filter((peerId) => !speaksOfKeys(step, peerId));
+  const older = withoutKeys(step);
   if (older.length > 0)
     return unavailable(
       older.map((peerId) => ({ peerId, reason: "it runs a version without keys" })),
@@ -67,14 +73,21 @@ const refusal = (step: Step, { forward, isFirst, intent }: Wanted): Rejection | 
 export const openSessions = (step: Step): void => {
   const { sessions, pending } = step.slice(makings);
   if (sessions.size > 0 || pending.size > 0) letGo(step);
+  // What waits for its proposal is looked at again, however quiet it is.
+  for (const mark of step.slice(makings).pending.values())
+    if (!isRestedOn(step, mark)) step.arm(PROCEED_TIMER, AGAIN_MILLIS);
   const wanted = makingsInQueue(step).filter((queued) => isWaiting(step, queued));
   if (wanted.length === 0) return;
   const verdict = currentVerdict(step);
   // Whoever waits is told who is not ready when the queue is looked at next.
   if (verdict === undefined || verdict.faults.length > 0) return;
+  // A peer that is alone makes as many in one step, and goes on with the next event.
+  let alone = 0;
   for (const queued of wanted) {
-    if (step.slice(makings).sessions.size >= MOST_SESSIONS) return;
-    if (isWaiting(step, queued)) open(step, queued);
+    if (step.slice(makings).sessions.size + alone >= MOST_SESSIONS) return;
+    if (!isWaiting(step, queued)) continue;
+    open(step, queued);
+    if (step.others.length === 0) alone += 1;
   }
 };
 
@@ -101,19 +114,16 @@ const open = (step: Step, queued: Wanted): void => {
   // The request is part of the label, so that two sessions of one step have different names.
   const sessionId: Digest = crypto.sha256(crypto.derive(entropy, `${SESSION_TAG} ${making.requestDigest}`));
   const start = startOf(step, making);
-  if (typeof start === "string")
-    return turnAway(step, [queued], unavailable([{ peerId: step.self, reason: NO_SHARE }], making.ref));
+  if (typeof start === "string") return turnAway(step, [queued], shareMissing(step.self, making.ref));
   const incarnations = step.membership.peerIds.map((peerId) => step.recordedIncarnation(peerId));
   if (step.others.length === 0) return makeAlone(step, { sessionId, making, incarnations, old: start.old });
   const deadline = Math.min(
     step.elapsed + MAKING_MILLIS,
-    Math.max(step.elapsed + 1, arrivedAt + writerPatience(step) - SOONER_MILLIS),
+    Math.max(step.elapsed + 1, arrivedAt + writerPatience(step) - soonerMillis(step)),
   );
   const session = beginSession(step, { sessionId, making, evidence, incarnations, deadline, ...start });
-  say(step, { _tag: "Keygen.Open", sessionId, evidence, incarnations });
+  say(step, { _tag: "Keygen.Open", sessionId, evidence, incarnations, begun: false });
   sayPackage(step, session, step.others);
   const next = takeEarly(step, session);
   if (next !== undefined) advanceSession(step, next);
 };
-
-const NO_SHARE = "its share of the key is missing";

@@ -13,9 +13,10 @@ import { custodyIdentity } from "../keys/CustodyIdentity.ts";
 import { custodyOwner } from "../keys/KeyId.ts";
 import { generationMoved, keyDestroyed, keyNotFound } from "../keys/KeyRefusals.ts";
 import { suiteFor } from "../keys/Suites.ts";
-import { generationKey, keyRows } from "../keys/Tables.ts";
+import { generationKey, type KeyRows, keyRows } from "../keys/Tables.ts";
 import { type Base, keygenEffectsAt } from "./KeygenEffects.ts";
 import { type Making, makingOf } from "./Making.ts";
+import { makings } from "./MakingState.ts";
 
 const exists = rejection(
   "KEY_ALREADY_EXISTS",
@@ -103,6 +104,16 @@ export const readMaking = (
       : Either.right(making);
   });
 
+/** What this peer has made for the request; not what goes, or is replaced, in this very step. */
+const pendingFor = (evaluation: EvaluationContext, making: Making): KeyRows["pending"] | undefined => {
+  const key = generationKey(making.ref, making.base + 1);
+  const row = keyRows(evaluation.context.view).get("pending", key);
+  const isKept = row !== undefined && evaluation.slice(makings).pending.get(key)?.sessionId === row.sessionId;
+  return isKept && row.requestDigest === making.requestDigest && evaluation.isCurrent(row.incarnations)
+    ? row
+    : undefined;
+};
+
 /** Done, impossible, not yet made by this peer, or possible with what it has made. */
 export const standing = (evaluation: EvaluationContext, making: Making): Standing => {
   const { context, membership } = evaluation;
@@ -112,9 +123,8 @@ export const standing = (evaluation: EvaluationContext, making: Making): Standin
   if (found !== undefined) return found;
   const suite = suiteOfMaking(evaluation, making);
   if (Either.isLeft(suite)) return { _tag: "Impossible", rejection: suite.left, isFinal: false };
-  const pending = keyRows(view).get("pending", generationKey(making.ref, making.base + 1));
-  if (pending?.requestDigest !== making.requestDigest || !evaluation.isCurrent(pending.incarnations))
-    return { _tag: "NotYet" };
+  const pending = pendingFor(evaluation, making);
+  if (pending === undefined) return { _tag: "NotYet" };
   const identity = custodyIdentity(crypto, suite.right, pending);
   const owner = approverRows(view).get("keys", identity);
   const isOthers = owner !== undefined && owner.id !== custodyOwner(making.ref);

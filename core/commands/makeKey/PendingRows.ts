@@ -76,5 +76,6 @@ export const tidyPending = (step: Step): void => {
     else if (isHeld !== mark.isHeld || mark.since === undefined)
       step.editIn(makings, "pending").set(key, { ...mark, isHeld, since: mark.since ?? step.elapsed });
   }
-  if (step.slice(makings).pending.size > 0) step.arm(PENDING_TIMER, MAKING_MILLIS);
+  for (const { since = step.elapsed, isHeld } of step.slice(makings).pending.values())
+    if (!isHeld) step.arm(PENDING_TIMER, since + MAKING_MILLIS - step.elapsed);
 };

@@ -44,7 +44,13 @@ describe("a registration's standing", () => {
       get: <T extends keyof Rows>(table: T) => (table === "keys" && id !== undefined ? ({ id } as Rows[T]) : undefined),
       scan: () => [],
     };
-    return { context: { ...context, view }, membership, isCurrent: () => true, isLocked: () => false };
+    return {
+      context: { ...context, view },
+      membership,
+      isCurrent: () => true,
+      isLocked: () => false,
+      slice: ({ empty }) => empty,
+    };
   };
 
   it("is possible where nobody has the key, and where the same id has it by another credential", () => {

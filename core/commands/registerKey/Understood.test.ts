@@ -17,7 +17,10 @@ describe("a call that was understood before", () => {
   const refBy = (means: { crypto?: Crypto; providers?: typeof installedProviders }): string | undefined => {
     const context = { ...place.context, providers: installedProviders, ...means };
     const { membership } = place;
-    const meaning = registerKey.parse({ context, membership, isCurrent: () => true, isLocked: () => false }, call);
+    const meaning = registerKey.parse(
+      { context, membership, isCurrent: () => true, isLocked: () => false, slice: ({ empty }) => empty },
+      call,
+    );
     return Either.match(meaning, { onLeft: ({ code }) => code, onRight: ({ ref }) => ref });
   };
   const OTHER = "ab".repeat(32) as Digest;

@@ -97,7 +97,13 @@ describe("a replacement's standing", () => {
   const { context, membership } = openStep(founded(1), 1);
   const standingOn = (rows: RowView, asked: Replacement): Standing =>
     replaceMetadata.check(
-      { context: { ...context, view: rows }, membership, isCurrent: () => true, isLocked: () => false },
+      {
+        context: { ...context, view: rows },
+        membership,
+        isCurrent: () => true,
+        isLocked: () => false,
+        slice: ({ empty }) => empty,
+      },
       asked,
     );
   const effectsAt = (standing: Standing, at: number): ReplaceMetadataEffects | undefined => {
