@@ -22,7 +22,6 @@ const commitmentsCodec = record({
   hiding: text(ELEMENT_CHARACTERS),
   binding: text(ELEMENT_CHARACTERS),
 });
-export type SaidCommitments = TypeOf<typeof commitmentsCodec>;
 
 const packageCodec = record({
   sessionId: digest,
@@ -33,7 +32,6 @@ const packageCodec = record({
 export type SaidPackage = TypeOf<typeof packageCodec>;
 
 const shareCodec = record({ sessionId: digest, index: uint, scalar: text(64) });
-export type SaidShare = TypeOf<typeof shareCodec>;
 
 export const signMessages = {
   /** The coordinator asks a member to sign: everything that it judges for itself. */
@@ -52,8 +50,8 @@ export const signMessages = {
   ),
   /** The member would sign: commitments to nonces that serve this session alone. */
   "Sign.Commit": sinceKeys(record({ sessionId: digest, commitments: commitmentsCodec })),
-  /** The member does not sign: the code of what was found, and the generation that it has. Binds nobody. */
-  "Sign.Refused": sinceKeys(record({ sessionId: digest, code: text(64), generation: uint })),
+  /** The member does not sign: the code of what was found. Binds nobody. */
+  "Sign.Refused": sinceKeys(record({ sessionId: digest, code: text(64) })),
   /** What is signed by whom, of all sessions that are ready: one flush of the receiver serves them all. */
   "Sign.Package": sinceKeys(record({ items: batch(packageCodec) })),
   /** The member's shares of these signatures; its consents were flushed before. */

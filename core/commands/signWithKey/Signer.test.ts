@@ -2,12 +2,15 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import type { ActorCheck } from "../../auth/ActorCheck.ts";
 import { Limits } from "../../base/Limits.ts";
+import { takeStep } from "../../Peer.ts";
+import type { Event } from "../../protocol/Event.ts";
+import { freshRecovery } from "../../protocol/TakingOver.ts";
 import { KeyedCluster, keyActor } from "../../../properties/cluster/PlantedKeys.ts";
 import {
   type Commitments,
   commitmentsOf,
-  digestOf,
   PlayedCoordinator,
+  signingBody,
 } from "../../../properties/cluster/SigningByHand.ts";
 import { heard, openStep } from "../../../properties/cluster/OpenStep.ts";
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
@@ -32,6 +35,15 @@ describe("a signer, of one session", () => {
     expect(played.hear(asked)).toEqual(share);
     expect(played.cluster.committed.length).toBe(committed);
     expect(played.consents).toBe(1);
+  });
+
+  it("repeats no share of a generation that is active no more", () => {
+    const played = new PlayedCoordinator();
+    const own = played.committed("a", data);
+    const asked = played.package("a", data, [one, own]);
+    expect(played.hear(asked)).toMatchObject({ _tag: "Sign.Share" });
+    played.cluster.plantKey("payments", 2, 2);
+    expect(played.hear(asked)).toEqual(refusal("GENERATION_AHEAD"));
   });
 
   it("tells two copies of a package in one message the same share, and signs neither of two others there", () => {
@@ -202,6 +214,29 @@ describe("what a signer judges for itself", () => {
   });
 });
 
+describe("a peer that is being restored", () => {
+  it("signs nothing and coordinates nothing: its rows may be about to go", () => {
+    const played = new PlayedCoordinator();
+    const step = openStep(played.cluster, 2, played.now, played.cluster.now);
+    step.draft("rejoining").recovery = freshRecovery("the test");
+    expect(heard(step, 1, played.open("a", data), [keyActor]).sendNow).toEqual([
+      { _tag: "Send", to: 1, message: refusal("RECOVERING") },
+    ]);
+    const call = {
+      method: "POST",
+      path: played.open("a", data).evidence.path,
+      ifMatch: undefined,
+      rawBody: signingBody(data),
+    };
+    const asked: Event = { _tag: "Command", requestId: "one", call, token: "token", actor: keyActor };
+    expect(takeStep(step.state, asked, step.context).thenSend).toContainEqual({
+      _tag: "Reply",
+      requestId: "one",
+      answer: expect.objectContaining({ rejection: expect.objectContaining({ code: "RECOVERING" }) }),
+    });
+  });
+});
+
 describe("sessions that a coordinator hoards", () => {
   it("are so many and no more, take nothing from other coordinators, and go in time", () => {
     const played = new PlayedCoordinator();
@@ -266,6 +301,5 @@ describe("a share", () => {
     cluster.pass(1_000);
     expect(cluster.answers.get("one")).toMatchObject({ _tag: "Signed" });
     expect(cluster.tables.get(2)?.get("consents")?.size ?? 0).toBe(0);
-    expect(digestOf("a")).toHaveLength(64);
   });
 });

@@ -25,7 +25,7 @@ import { envelopeOf, isNonce, operationDigest } from "./Envelope.ts";
 import { packageDigestOf, type SaidPackage, type SignMessage, type SignMessageOf } from "./SignMessages.ts";
 import { signable } from "./Signable.ts";
 import { readSigning, type SigningRequest } from "./SigningRequest.ts";
-import { type Session, sessionKey, signings } from "./SigningState.ts";
+import { type Coordinated, type Session, sessionKey, signings, type Spent } from "./SigningState.ts";
 
 export const SESSIONS_TIMER = "Sign.sessions";
 const SESSIONS_MILLIS = 1_000;
@@ -53,49 +53,79 @@ const timeFault = (step: Step, { timestamp, expiresAt }: Open): Refusal | undefi
 };
 
 /** The generation of the key that this peer has; 0 where it has none. */
-export const generationHere = (step: Step, keyId: string): number =>
+const generationHere = (step: Step, keyId: string): number =>
   keyRows(step.view).get("custodyKeys", keyId)?.generation ?? 0;
+
+/** What one coordinator may hold of the bytes. */
+const PART = 4;
 
 /** No coordinator may fill this member's memory, and none may fill all of it. */
 const hasRoom = (step: Step, coordinator: PeerId, bytes: number): boolean => {
-  let [ofCoordinator, held] = [0, bytes];
   const { sessions } = step.slice(signings);
+  let [ofCoordinator, bytesOfCoordinator, held] = [0, bytes, bytes];
   for (const session of sessions.values()) {
-    held += session.request.data.length;
-    if (session.coordinator === coordinator) ofCoordinator += 1;
+    const { length } = session.request.data;
+    held += length;
+    if (session.coordinator !== coordinator) continue;
+    ofCoordinator += 1;
+    bytesOfCoordinator += length;
   }
   return (
     sessions.size < Limits.signingSessions &&
     ofCoordinator < Limits.signingSessionsOfCoordinator &&
-    held <= Limits.signingSessionBytes
+    held <= Limits.signingSessionBytes &&
+    bytesOfCoordinator <= Limits.signingSessionBytes / PART
   );
 };
 
-/** Judges a request whose bearer was judged, and commits to nonces for it; left is why not. */
-export const openSession = (
+/** What a signer has found right: by whom it was asked for what, and what that comes to. */
+type Judged = Pick<Coordinated, "request" | "claims" | "line" | "occasion" | "operation" | "signable">;
+
+/** Judges what a coordinator asks, whose caller's token was judged; left is why this member does not sign. */
+const judge = (
   step: Step,
-  coordinator: PeerId,
   open: Open,
   request: SigningRequest,
   claims: ActorClaims,
-): Either.Either<NonceCommitments, Refusal> => {
-  const { context, membership, self } = step;
+): Either.Either<Judged, Refusal> => {
+  const { context, membership } = step;
   const here = generationHere(step, request.keyId);
   if (here !== open.generation) return Either.left(here < open.generation ? "GENERATION_BEHIND" : "GENERATION_AHEAD");
   const judged = codeOf(signable(context, request));
   if (Either.isLeft(judged)) return Either.left(judged.left);
-  const { generation, suite, messageDigest } = judged.right;
-  const index = shareIndexOf(membership, self);
-  if (suite.shared === undefined || index === undefined) return Either.left("SHARE_MISSING");
-  const timing = isNonce(open.nonce) ? timeFault(step, open) : "WRONG_REQUEST";
-  if (timing !== undefined) return Either.left(timing);
+  const fault = isNonce(open.nonce) ? timeFault(step, open) : "WRONG_REQUEST";
+  if (fault !== undefined) return Either.left(fault);
+  const { nonce, timestamp, expiresAt } = open;
+  const occasion = { nonce, timestamp, expiresAt };
   const { clusterId } = membership.topology;
-  const envelope = envelopeOf({ clusterId, owner: claims, generation, request, occasion: open });
-  const operation = operationDigest(context.crypto, envelope);
-  const given = consentFault(step, { operation, messageDigest, expiresAt: open.expiresAt });
-  if (given !== undefined) return Either.left(given);
+  const { generation } = judged.right;
+  const operation = operationDigest(
+    context.crypto,
+    envelopeOf({ clusterId, owner: claims, generation, request, occasion }),
+  );
+  return Either.right({
+    request,
+    claims,
+    line: lineOf(step, open.evidence),
+    occasion,
+    operation,
+    signable: judged.right,
+  });
+};
 
-  const key = sessionKey(coordinator, open.sessionId);
+/** Commits to nonces for what was found right, under the coordinator's name for it; left is why not. */
+export const commitTo = (
+  step: Step,
+  coordinator: PeerId,
+  sessionId: Digest,
+  { request, claims, line, occasion, operation, signable: found }: Judged,
+): Either.Either<NonceCommitments, Refusal> => {
+  const { context, membership, self } = step;
+  const { generation, suite, messageDigest } = found;
+  const { expiresAt } = occasion;
+  const given = consentFault(step, { operation, messageDigest, expiresAt });
+  if (given !== undefined) return Either.left(given);
+  const key = sessionKey(coordinator, sessionId);
   const { sessions, spent } = step.slice(signings);
   const known = sessions.get(key);
   // Another copy of the message; of anything else there is no second commitment under one name.
@@ -103,21 +133,21 @@ export const openSession = (
     return known.operation === operation ? Either.right(known.commitments) : Either.left("SESSION_TAKEN");
   if (spent.has(key)) return Either.left("SESSION_TAKEN");
   if (!hasRoom(step, coordinator, request.data.length)) return Either.left("SESSION_CAPACITY");
-
+  const index = shareIndexOf(membership, self);
   const secret = heldShare(context, membership, self, generation);
-  if (secret === undefined) return Either.left("SHARE_MISSING");
+  if (suite.shared === undefined || index === undefined || secret === undefined) return Either.left("SHARE_MISSING");
   const seed = new Secret(context.crypto.derive(context.entropy, `signing nonce ${key}`));
   const commitments = suite.shared.commit(seed, { index, secret });
   secret.wipe();
   step.editIn(signings, "sessions").set(key, {
     coordinator,
-    sessionId: open.sessionId,
+    sessionId,
     openedAt: step.elapsed,
     request,
     claims,
-    line: lineOf(step, open.evidence),
+    line,
     operation,
-    expiresAt: open.expiresAt,
+    expiresAt,
     generation: generation.generation,
     messageDigest,
     seed,
@@ -126,32 +156,35 @@ export const openSession = (
   return Either.right(commitments);
 };
 
-/** What a share and a refusal are told with. */
-const refuse = (step: Step, to: PeerId, sessionId: Digest, code: Refusal, generation: number): void => {
-  const refused: SignMessage = { _tag: "Sign.Refused", sessionId, code, generation };
+const refuse = (step: Step, to: PeerId, sessionId: Digest, code: Refusal): void => {
+  const refused: SignMessage = { _tag: "Sign.Refused", sessionId, code };
   step.sendFlushed(refused, [to]);
 };
 
-/** A coordinator asks: everything is judged here, from the caller's own words and token. */
-export const onOpen = (step: Step, from: PeerId, open: Open, actors: ReadonlyArray<ActorCheck>): void => {
+/** Everything is judged here, from the caller's own words and token. */
+const answerTo = (
+  step: Step,
+  from: PeerId,
+  open: Open,
+  actor: ActorCheck,
+): Either.Either<NonceCommitments, Refusal> => {
   const keyId = keyIdIn(open.evidence.path, "sign");
-  const judge = (): Either.Either<NonceCommitments, Refusal> => {
-    if (keyId === undefined) return Either.left("WRONG_REQUEST");
-    if (step.mode !== "active" && step.mode !== "joining") return Either.left("RECOVERING");
-    const permission = keyPermission(keyId, "sign");
-    const claims = codeOf(authorize(step.context, actors[0] ?? { _tag: "Unavailable" }, [permission]));
-    if (Either.isLeft(claims)) return Either.left(claims.left);
-    const request = codeOf(readSigning(keyId, open.evidence.rawBody));
-    if (Either.isLeft(request)) return Either.left(request.left);
-    return openSession(step, from, open, request.right, claims.right);
-  };
-  const judged = judge();
-  if (Either.isLeft(judged)) {
-    const generation = keyId === undefined ? 0 : generationHere(step, keyId);
-    return refuse(step, from, open.sessionId, judged.left, generation);
-  }
+  if (keyId === undefined) return Either.left("WRONG_REQUEST");
+  if (step.mode !== "active" && step.mode !== "joining") return Either.left("RECOVERING");
+  const claims = codeOf(authorize(step.context, actor, [keyPermission(keyId, "sign")]));
+  if (Either.isLeft(claims)) return Either.left(claims.left);
+  const request = codeOf(readSigning(keyId, open.evidence.rawBody));
+  if (Either.isLeft(request)) return Either.left(request.left);
+  const judged = judge(step, open, request.right, claims.right);
+  return Either.isLeft(judged) ? Either.left(judged.left) : commitTo(step, from, open.sessionId, judged.right);
+};
+
+/** A coordinator asks this member to sign. */
+export const onOpen = (step: Step, from: PeerId, open: Open, actors: ReadonlyArray<ActorCheck>): void => {
+  const answer = answerTo(step, from, open, actors[0] ?? { _tag: "Unavailable" });
+  if (Either.isLeft(answer)) return refuse(step, from, open.sessionId, answer.left);
   // Nothing of it is stored: a nonce that nobody has signed with may be forgotten.
-  const commit: SignMessage = { _tag: "Sign.Commit", sessionId: open.sessionId, commitments: judged.right };
+  const commit: SignMessage = { _tag: "Sign.Commit", sessionId: open.sessionId, commitments: answer.right };
   step.sendFlushed(commit, [from]);
 };
 
@@ -204,7 +237,9 @@ export const signPackage = (
   secret.wipe();
   if (Either.isLeft(signed)) return Either.left("WRONG_SIGNERS");
   consent(step, session);
-  remember(step, key, { packageDigest: packageDigestOf(context.crypto, said), share: signed.right });
+  const { keyId } = request;
+  const packageDigest = packageDigestOf(context.crypto, said);
+  remember(step, key, { keyId, generation: agreed, packageDigest, share: signed.right });
   return Either.right(signed.right);
 };
 
@@ -215,15 +250,19 @@ export const elementsOf = ({ index, hiding, binding }: SaidPackage["commitments"
   binding: binding as Element,
 });
 
-const remember = (
-  step: Step,
-  key: string,
-  done: { readonly packageDigest: Digest; readonly share: SignatureShare },
-) => {
+const remember = (step: Step, key: string, done: Spent): void => {
   const spent = step.editIn(signings, "spent");
   spent.set(key, done);
   const [oldest] = spent.keys();
   if (spent.size > SPENT_KEPT && oldest !== undefined) spent.delete(oldest);
+};
+
+/** The same share for another copy of its package, while the generation is active: of a destroyed one nothing leaves. */
+const again = (step: Step, done: Spent, said: SaidPackage): Either.Either<SignatureShare, Refusal> => {
+  if (done.packageDigest !== packageDigestOf(step.context.crypto, said)) return Either.left("SESSION_TAKEN");
+  const key = keyRows(step.view).get("custodyKeys", done.keyId);
+  const isActive = key?.status === "ACTIVE" && key.generation === done.generation;
+  return isActive ? Either.right(done.share) : Either.left("GENERATION_AHEAD");
 };
 
 /** Signs every package that fits its session, in one transaction, and answers copies of those signed before. */
@@ -232,14 +271,9 @@ export const onPackage = (step: Step, from: PeerId, { items }: SignMessageOf<"Si
   for (const said of items) {
     const key = sessionKey(from, said.sessionId);
     const done = step.slice(signings).spent.get(key);
-    const signed =
-      done === undefined
-        ? signPackage(step, from, said)
-        : done.packageDigest === packageDigestOf(step.context.crypto, said)
-          ? Either.right(done.share)
-          : Either.left("SESSION_TAKEN");
+    const signed = done === undefined ? signPackage(step, from, said) : again(step, done, said);
     if (Either.isRight(signed)) shares.push({ sessionId: said.sessionId, ...signed.right });
-    else refuse(step, from, said.sessionId, signed.left, 0);
+    else refuse(step, from, said.sessionId, signed.left);
   }
   if (shares.length === 0) return;
   const message: SignMessage = { _tag: "Sign.Share", items: shares };

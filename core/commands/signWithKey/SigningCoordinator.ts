@@ -8,20 +8,33 @@ import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
 import { type Rejection, rejection } from "../../base/Rejection.ts";
 import type { Answer } from "../../protocol/Answer.ts";
+import { actorName, makingRoom, type Share } from "../../protocol/Admission.ts";
 import { requestLineOf } from "../../protocol/Forward.ts";
 import type { Served } from "../../protocol/Module.ts";
 import { notReadyReason } from "../../protocol/Readiness.ts";
 import type { Step } from "../../protocol/Step.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import { crowded } from "../../protocol/Unavailable.ts";
-import type { NonceCommitments, Scalar, SignatureShare } from "../../threshold/ThresholdScheme.ts";
+import type { Scalar, SignatureShare } from "../../threshold/ThresholdScheme.ts";
 import type { KeyAnswer } from "../keys/Answers.ts";
 import { groupKeyOf, holderOf, isSolo, shareIndexOf } from "../keys/HeldShare.ts";
 import { keyIdIn } from "../keys/KeyId.ts";
+import {
+  askAgain,
+  askMore,
+  commitmentsOf,
+  keep,
+  packageOf,
+  requestOf,
+  silentIn,
+  tell,
+  withAttempt,
+  withImposters,
+} from "./Attempts.ts";
 import { type Occasion, envelopeOf, operationDigest } from "./Envelope.ts";
-import { elementsOf, openSession, signPackage } from "./Signer.ts";
-import { inOrder, noteFailed, noteServed } from "./SignerChoice.ts";
-import type { SaidPackage, SignMessage, SignMessageOf } from "./SignMessages.ts";
+import { commitTo, elementsOf, signPackage } from "./Signer.ts";
+import { noteFailed, noteServed } from "./SignerChoice.ts";
+import type { SaidPackage, SignMessageOf } from "./SignMessages.ts";
 import { IMPOSTER, isLasting, lastingRefusal, notHere, SILENT, tooFew } from "./SigningRefusals.ts";
 import { readSigning } from "./SigningRequest.ts";
 import { signable, type Signable } from "./Signable.ts";
@@ -55,7 +68,7 @@ const reject = (step: Step, requestId: string, rejected: Rejection): void =>
 /** A caller asks for a signature. */
 export const acceptSigning = (step: Step, { requestId, call, token, claims }: Served): void => {
   if (step.mode !== "active" && step.mode !== "joining") return reject(step, requestId, recovering);
-  if (!hasRoom(step, call.rawBody.length)) return reject(step, requestId, busy);
+  if (!makeRoom(step, { actor: actorName(claims), bytes: call.rawBody.length })) return reject(step, requestId, busy);
   const read = readSigning(keyIdIn(call.path, "sign") ?? "", call.rawBody);
   if (Either.isLeft(read)) return reject(step, requestId, read.left);
   const request = read.right;
@@ -81,12 +94,26 @@ export const acceptSigning = (step: Step, { requestId, call, token, claims }: Se
   begin(step, wanted, judged.right, 1);
 };
 
-const hasRoom = (step: Step, bytes: number): boolean => {
-  const { requests } = step.slice(signings);
-  let held = bytes;
-  for (const { evidence } of requests.values()) held += evidence.rawBody.length;
-  return requests.size < Limits.signingRequests && held <= Limits.signingRequestBytes;
+const shareOf = ({ claims, evidence }: Pick<Coordinated, "claims" | "evidence">): Share => ({
+  actor: actorName(claims),
+  bytes: evidence.rawBody.length,
+});
+
+/** Makes room by turning away the newest of the actor that holds most; false where that is the new one's actor. */
+const makeRoom = (step: Step, arrival: Share): boolean => {
+  const all = [...step.slice(signings).requests.values()];
+  const [waiting, signing] = [all.filter(isOpen), all.filter((each) => !isOpen(each))];
+  const room = { requests: Limits.signingRequests, bytes: Limits.signingRequestBytes };
+  const going = makingRoom(waiting.map(shareOf), arrival, signing.map(shareOf), room);
+  for (const index of going ?? []) {
+    const gone = waiting[index];
+    if (gone !== undefined) end(step, gone, { _tag: "Rejected", rejection: busy });
+  }
+  return going !== undefined;
 };
+
+/** Whether nobody has been told to sign for it yet. */
+const isOpen = ({ attempt }: Coordinated): boolean => attempt.packagedAt === undefined;
 
 /** A fresh name of 64 hexadecimal characters, which says nothing about the randomness of this step. */
 const nameOf = ({ context: { crypto, entropy } }: Step, what: string): Digest =>
@@ -102,14 +129,6 @@ export const operationOf = (
   const envelope = envelopeOf({ clusterId, owner: claims, generation, request, occasion });
   return operationDigest(step.context.crypto, envelope);
 };
-
-const keep = (step: Step, coordinated: Coordinated): Coordinated => {
-  step.editIn(signings, "requests").set(coordinated.requestId, coordinated);
-  return coordinated;
-};
-
-const withAttempt = (step: Step, coordinated: Coordinated, change: Partial<Attempt>): Coordinated =>
-  keep(step, { ...coordinated, attempt: { ...coordinated.attempt, ...change } });
 
 /** Begins an attempt: this peer commits at once where it can, and as many others are asked as it takes. */
 const begin = (
@@ -138,52 +157,16 @@ const begin = (
   askMore(step, coordinated, judged.generation.group.threshold);
 };
 
-const openOf = ({
-  attempt,
-  evidence,
-  signable: { generation },
-  occasion,
-}: Coordinated): SignMessageOf<"Sign.Open"> => ({
-  _tag: "Sign.Open",
-  sessionId: attempt.sessionId,
-  evidence,
-  generation: generation.generation,
-  nonce: occasion.nonce,
-  timestamp: occasion.timestamp,
-  expiresAt: occasion.expiresAt,
-});
-
-/** This peer as the first signer of its own attempt. */
+/** This peer as the first signer of its own attempt: what it has judged for its caller it does not judge again. */
 const openHere = (step: Step, coordinated: Coordinated): Coordinated => {
-  const { request, claims, attempt, imposters } = coordinated;
+  const { attempt, imposters } = coordinated;
   const opened = imposters.includes(step.self)
     ? Either.left(IMPOSTER)
-    : openSession(step, step.self, openOf(coordinated), request, claims);
+    : commitTo(step, step.self, attempt.sessionId, coordinated);
   const asked = new Set(attempt.asked).add(step.self);
   return Either.isRight(opened)
     ? withAttempt(step, coordinated, { asked, commitments: withEntry(attempt.commitments, step.self, opened.right) })
     : withAttempt(step, coordinated, { asked, refusals: withEntry(attempt.refusals, step.self, opened.left) });
-};
-
-/** Asks others until this many could commit, as far as there are any. */
-const askMore = (step: Step, coordinated: Coordinated, wanted: number): Coordinated => {
-  const { attempt, imposters } = coordinated;
-  const open = attempt.asked.size - attempt.refusals.size;
-  const next = inOrder(step)
-    .filter((peerId) => !attempt.asked.has(peerId) && !imposters.includes(peerId))
-    .slice(0, Math.max(0, wanted - open));
-  if (next.length === 0) return coordinated;
-  // Nothing was written for it: it waits for no flush.
-  const message: SignMessage = openOf(coordinated);
-  step.sendFlushed(message, next);
-  return withAttempt(step, coordinated, { asked: new Set([...attempt.asked, ...next]) });
-};
-
-/** The request whose present attempt has this session, while it is open for answers of this member. */
-const requestOf = (step: Step, from: PeerId, sessionId: Digest): Coordinated | undefined => {
-  const { bySession, requests } = step.slice(signings);
-  const coordinated = requests.get(bySession.get(sessionId) ?? "");
-  return coordinated?.attempt.asked.has(from) === true ? coordinated : undefined;
 };
 
 /** A member would sign; the first ones, as many as it takes, will. */
@@ -195,6 +178,7 @@ export const onCommit = (step: Step, from: PeerId, { sessionId, commitments }: S
   noteServed(step, from, step.elapsed - attempt.startedAt);
   if (attempt.chosen.length > 0 || commitments.index !== shareIndexOf(step.membership, from)) return;
   withAttempt(step, coordinated, { commitments: withEntry(attempt.commitments, from, elementsOf(commitments)) });
+  sendPackages(step);
 };
 
 /** A member does not sign, or not with these. */
@@ -227,26 +211,15 @@ const failPackage = (step: Step, coordinated: Coordinated): void => {
   fail(step, wrong.length < said.length ? withImposters(step, coordinated, wrong) : coordinated);
 };
 
-const withImposters = (step: Step, coordinated: Coordinated, indexes: ReadonlyArray<number>): Coordinated => {
-  const wrong = indexes.flatMap((index) => holderOf(step.membership, index) ?? []);
-  for (const peerId of wrong) noteFailed(step, peerId);
-  return keep(step, { ...coordinated, imposters: [...new Set([...coordinated.imposters, ...wrong])] });
-};
-
-const commitmentsOf = ({ chosen, commitments }: Attempt): ReadonlyArray<NonceCommitments> =>
-  chosen.flatMap((peerId) => commitments.get(peerId) ?? []);
-
-const isReady = ({ attempt, signable: { generation } }: Coordinated): boolean =>
-  attempt.packagedAt === undefined && attempt.commitments.size >= generation.group.threshold;
+const isReady = (coordinated: Coordinated): boolean =>
+  isOpen(coordinated) && coordinated.attempt.commitments.size >= coordinated.signable.generation.group.threshold;
 
 /**
  * Tells signers of each other, for all requests that are ready. While an earlier package is young and unanswered they
- * wait: then what has come together meanwhile costs each member one flush. Called at the end of every event.
+ * wait: then what has come together meanwhile costs each member one flush.
  */
-export const sendPackages = (step: Step): void => {
+const sendPackages = (step: Step): void => {
   const { requests } = step.slice(signings);
-  if (requests.size === 0) return;
-  step.arm(ATTEMPTS_TIMER, TICK_MILLIS);
   const ready = [...requests.values()].filter(isReady);
   if (ready.length === 0) return;
   for (const { attempt } of requests.values())
@@ -265,21 +238,6 @@ export const sendPackages = (step: Step): void => {
   for (const coordinated of chosen) if (coordinated.attempt.chosen.includes(step.self)) signHere(step, coordinated);
 };
 
-const packageOf = ({ attempt, signable: { messageDigest } }: Coordinated): SaidPackage => ({
-  sessionId: attempt.sessionId,
-  commitments: commitmentsOf(attempt),
-  messageDigest,
-});
-
-/** Before this peer's own consent is flushed: nothing of it is in there. */
-const tell = (step: Step, peerId: PeerId, items: ReadonlyArray<SaidPackage>): void => {
-  const most = step.capacities.proposalsPerMessage;
-  for (let from = 0; from < items.length; from += most) {
-    const message: SignMessage = { _tag: "Sign.Package", items: items.slice(from, from + most) };
-    step.sendFlushed(message, [peerId]);
-  }
-};
-
 /** This peer's own share; whoever sees it next does so in a later step, after the flush of its consent. */
 const signHere = (step: Step, coordinated: Coordinated): void => {
   const signed = signPackage(step, step.self, packageOf(coordinated));
@@ -291,12 +249,15 @@ const signHere = (step: Step, coordinated: Coordinated): void => {
 };
 
 export const onShare = (step: Step, from: PeerId, { items }: SignMessageOf<"Sign.Share">): void => {
+  const { requests } = step.slice(signings);
   for (const { sessionId, index, scalar } of items) {
     const coordinated = requestOf(step, from, sessionId);
     if (coordinated === undefined || index !== shareIndexOf(step.membership, from)) continue;
     // The type is the encoding; what is none the scheme refuses.
     addShare(step, coordinated, from, { index, scalar: scalar as Scalar });
   }
+  // What was waiting for these may go now.
+  if (step.slice(signings).requests !== requests) sendPackages(step);
 };
 
 const addShare = (step: Step, coordinated: Coordinated, from: PeerId, share: SignatureShare): void => {
@@ -368,6 +329,12 @@ const attemptMillis = (step: Step): number =>
 /** Goes on where members are silent. */
 export const onAttemptsTimer = (step: Step): void => {
   for (const coordinated of step.slice(signings).requests.values()) goOnWith(step, coordinated);
+  sendPackages(step);
+};
+
+/** Called at the end of every event. */
+export const armAttempts = (step: Step): void => {
+  if (step.slice(signings).requests.size > 0) step.arm(ATTEMPTS_TIMER, TICK_MILLIS);
 };
 
 const goOnWith = (step: Step, begun: Coordinated): void => {
@@ -386,23 +353,6 @@ const goOnWith = (step: Step, begun: Coordinated): void => {
     coordinated = askMore(step, coordinated, total);
   }
   if (step.elapsed - attempt.askedAt >= AGAIN_MILLIS) askAgain(step, coordinated, silent);
-};
-
-/** Who has not answered what it was asked last. */
-const silentIn = (step: Step, { attempt }: Coordinated): ReadonlyArray<PeerId> => {
-  const [of, heard] =
-    attempt.packagedAt === undefined ? [attempt.asked, attempt.commitments] : [attempt.chosen, attempt.shares];
-  return [...of].filter((peerId) => peerId !== step.self && !heard.has(peerId) && !attempt.refusals.has(peerId));
-};
-
-/** A message may have been lost. */
-const askAgain = (step: Step, coordinated: Coordinated, silent: ReadonlyArray<PeerId>): void => {
-  for (const peerId of silent) noteFailed(step, peerId);
-  if (coordinated.attempt.packagedAt === undefined) {
-    const open: SignMessage = openOf(coordinated);
-    step.sendFlushed(open, silent);
-  } else for (const peerId of silent) tell(step, peerId, [packageOf(coordinated)]);
-  withAttempt(step, coordinated, { askedAt: step.elapsed });
 };
 
 /** Where this peer can take part no more, its callers are told and its nonces are gone. Called at the end of every event. */

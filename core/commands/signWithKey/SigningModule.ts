@@ -8,13 +8,13 @@ import { armSweep, CONSENTS_TIMER, onConsentsTimer } from "./Consents.ts";
 import { armSessions, onOpen, onPackage, onSessionsTimer, SESSIONS_TIMER } from "./Signer.ts";
 import {
   acceptSigning,
+  armAttempts,
   ATTEMPTS_TIMER,
   forgetAll,
   onAttemptsTimer,
   onCommit,
   onRefused,
   onShare,
-  sendPackages,
 } from "./SigningCoordinator.ts";
 import { signMessages, type SignMessageOf } from "./SignMessages.ts";
 import { isSigning } from "./SigningRequest.ts";
@@ -22,7 +22,7 @@ import { signings } from "./SigningState.ts";
 
 /**
  * A joining peer signs like an active one: it may have to for weeks, while another member is away, and that its memory
- * may lack something costs nobody anything (docs/decisions/0042-consents.md).
+ * may lack something costs nobody anything (docs/decisions/0046-joining-members-sign.md).
  */
 const SIGNING: ReadonlySet<Mode> = new Set(["active", "joining"]);
 
@@ -41,7 +41,7 @@ const none = (): ReadonlyArray<string> => [];
 
 const goOn = (step: Step): void => {
   if (!SIGNING.has(step.mode)) return forgetAll(step);
-  sendPackages(step);
+  armAttempts(step);
   armSessions(step);
   armSweep(step);
 };

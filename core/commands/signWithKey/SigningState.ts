@@ -35,6 +35,8 @@ export interface Session {
 
 /** What a session has come to, for another copy of the same package. */
 export interface Spent {
+  readonly keyId: string;
+  readonly generation: number;
   readonly packageDigest: Digest;
   readonly share: SignatureShare;
 }
