@@ -41,7 +41,7 @@ export const Limits = {
   authoritiesOfKey: 32,
   /** The last number of a generation. */
   generations: 65_535,
-  /** A share or private key, encrypted: ML-DSA-87 has the longest, of 4,896 bytes. */
+  /** A share or private key, encrypted; they have 32 bytes. */
   shareBoxBytes: 8 * 1024,
   /** The data of one `arbitrary` command. */
   signedBytes: 1024 * 1024,

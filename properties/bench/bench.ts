@@ -4,13 +4,14 @@ import { isBuilt, measureBuilds } from "./Builds.ts";
 import { type CeremonyFormat, ceremonyFormats, measureCeremonies } from "./Ceremonies.ts";
 import { type Figures, measureCluster } from "./Cluster.ts";
 import { measureGrowth } from "./Growth.ts";
+import { measureKeys } from "./Keys.ts";
 import { measureOverload } from "./Overload.ts";
 import { measureSimulator } from "./Simulator.ts";
 import { measureRegistry, type RegistryOrder, registrySizes } from "./registry/Registry.ts";
 
-const parts = ["cluster", "overload", "simulator", "ceremonies", "registry", "growth"] as const;
+const parts = ["cluster", "keys", "overload", "simulator", "ceremonies", "registry", "growth"] as const;
 /** Without --only: what takes minutes, and not gigabytes. */
-const usual: ReadonlyArray<Part> = ["cluster", "overload", "simulator", "ceremonies"];
+const usual: ReadonlyArray<Part> = ["cluster", "keys", "overload", "simulator", "ceremonies"];
 type Part = (typeof parts)[number];
 
 const help = `npm run bench -- [--only PART] [--format FORMAT] [--json]
@@ -72,6 +73,7 @@ const measure = async (
   const isWanted = (part: Part): boolean => only === part || (only === undefined && usual.includes(part));
   return {
     ...(isWanted("cluster") ? await measureCluster() : {}),
+    ...(isWanted("keys") ? { keys: await measureKeys() } : {}),
     ...(isWanted("overload") ? { overload: await measureOverload() } : {}),
     ...(isWanted("simulator") ? { simulator: await measureSimulator() } : {}),
     ...(isWanted("ceremonies") ? { ceremonies: await measureCeremonies(format) } : {}),

@@ -10,7 +10,7 @@ import type { CryptoBackend } from "../../server/crypto/CryptoBackend.ts";
 import { bringLaterKeys } from "../../server/peer/LaterKeys.ts";
 import { shamirProvider } from "../../server/seal/ShamirSeal.ts";
 import { openClient } from "../../server/sqlite/Database.ts";
-import { places } from "../../server/sqlite/Layout.ts";
+import { isErased, LEAD_BYTES, places } from "../../server/sqlite/Layout.ts";
 import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";
 
 export interface FinalStore {
@@ -45,7 +45,10 @@ export const readTables = (directory: string): Effect.Effect<MemoryTables, Error
         if (!isTable(name)) continue;
         const table = tables.get(name) ?? new Map();
         tables.set(name, table);
-        table.set(key, { row: new Uint8Array(row), seal: new Uint8Array(seal) });
+        table.set(key, {
+          row: new Uint8Array(isErased(name) ? row.subarray(LEAD_BYTES) : row),
+          seal: new Uint8Array(seal),
+        });
       }
     }
     return tables;

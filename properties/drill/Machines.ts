@@ -19,7 +19,15 @@ const TOTAL = 3;
 const HOST = "127.0.0.1";
 const SECRET = { mode: 0o600 };
 
-const permissions = ["service.system.*", "service.control.system", "service.approvers.*", "service.audit.read"];
+const permissions = [
+  "service.system.*",
+  "service.control.system",
+  "service.approvers.*",
+  "service.audit.read",
+  "service.dkg.*",
+  "service.recover",
+  "service.key.*.*",
+];
 
 interface Machine {
   readonly id: number;

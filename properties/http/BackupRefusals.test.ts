@@ -42,7 +42,8 @@ describe("a reader of a backup", () => {
   const live = (): LiveBackups => {
     const { dataDir } = cluster.member(1);
     const { peer } = cluster.server(1);
-    return new LiveBackups({ directory: dataDir, crypto, peer, now: Date.now, elapsedMillis: () => elapsed });
+    const whenHeld = () => () => undefined;
+    return new LiveBackups({ directory: dataDir, crypto, peer, now: Date.now, elapsedMillis: () => elapsed, whenHeld });
   };
   const copy = (): boolean => existsSync(join(cluster.member(1).dataDir, "custody.backup"));
 

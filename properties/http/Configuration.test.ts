@@ -23,7 +23,7 @@ const ask = (token = bare) => cluster.get(2, PATH, { "x-jwt-token": token });
 const configuration = {
   threshold: 2,
   total: TOTAL,
-  features: ["core"],
+  features: ["core", "keys"],
   authorities: ["custom"],
   sealProvider: "shamir",
 };

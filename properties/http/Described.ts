@@ -45,7 +45,7 @@ const endpointOf = (method: string, target: string) => {
   const path = target.split("?", 1)[0] ?? "";
   const wanted = method === "HEAD" ? "GET" : method;
   const matching = namedEndpoints.filter(([, endpoint]) => {
-    const pattern = endpoint.path.replaceAll(/[.]/g, "\\.").replace(/\{\w+\}/, "[^/]+");
+    const pattern = endpoint.path.replaceAll(/[.]/g, "\\.").replaceAll(/\{\w+\}/g, "[^/]+");
     return endpoint.method === wanted && new RegExp(`^${pattern}$`).test(path);
   });
   return matching.find(([, { path: each }]) => each === path) ?? matching[0];

@@ -123,7 +123,7 @@ describe("three peers over HTTP", () => {
     expect(shown.json).toEqual({
       threshold: 2,
       total: 3,
-      features: ["core"],
+      features: ["core", "keys"],
       authorities: ["arbitrary", "custom"],
       sealProvider: "shamir",
     });

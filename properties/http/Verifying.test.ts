@@ -27,7 +27,7 @@ it("answers the last share with how far it is, refuses reads by that name, and i
   const { status, json } = await cluster.unseal(1);
   expect({ status, ...json }).toMatchObject({ status: 200, state: "UNSEALED", have: 2, need: 2 });
   const shown = await cluster.get(1, "/v2/custody/config");
-  expect(shown.json).toMatchObject({ threshold: 1, total: 1, features: ["core"] });
+  expect(shown.json).toMatchObject({ threshold: 1, total: 1, features: ["core", "keys"] });
   const { rows, of } = Object(json["verifying"]);
   expect(of).toBeGreaterThan(APPROVERS * 4);
   expect(rows).toBeGreaterThan(0);

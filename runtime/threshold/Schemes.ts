@@ -11,9 +11,10 @@ import { repair } from "./Repair.ts";
 import { signing } from "./Signing.ts";
 import { tweaked, tweakedKey, xOnly } from "./Taproot.ts";
 
-type Verify = (key: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
+export type Verify = (key: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
 
-const verifying =
+/** A verifier of characters, which answers where the library throws: wrong lengths, or no element of the group. */
+export const verifying =
   (verify: Verify): ThresholdScheme["verify"] =>
   (publicKey, message, signature) => {
     try {

@@ -41,11 +41,14 @@ export interface LiveBackupPorts {
   readonly now: () => number;
   /** A clock that never goes back, in milliseconds. */
   readonly elapsedMillis: () => number;
+  /** Subscribes to a commit that waits for the copy to let the log go; returns what ends that. */
+  readonly whenHeld: (letGo: () => void) => () => void;
   /** Asks the disk, unless a test says something else. */
   readonly freeBytes?: FreeBytes;
 }
 
-export type BackupRefusal = Rejection | CopyFault | { readonly kind: "busy" };
+/** `erasing`: what is erased must not wait for a copy, which would have it still. */
+export type BackupRefusal = Rejection | CopyFault | { readonly kind: "busy" | "erasing" };
 
 /** A backup on its way to one reader. */
 export interface LiveBackup {
@@ -111,12 +114,20 @@ export class LiveBackups {
     const needed = this.#needed();
     const free = await ask(directory);
     if (free < needed) return Either.left({ kind: "full", why: `a copy takes ${needed} bytes, and ${free} are free` });
-    const copied = await copyDatabase(directory, gone);
-    if ("why" in copied) return Either.left(copied);
+    const copied = await this.#copied(gone);
+    if (!("sha256" in copied)) return Either.left(copied);
     const facts: BackupFacts = { ...(await this.#facts()), madeAt: now(), program: VERSION, ...digested(copied) };
     const signature = peer.signer()?.sign(BACKUP_TAG, factsCodec, facts);
     if (signature !== undefined) return Either.right({ facts, signature });
     return Either.left(rejection("SEALED", "This peer was sealed meanwhile.", "Unseal it and repeat the call."));
+  }
+
+  async #copied(gone: AbortSignal): Promise<Copied | Exclude<BackupRefusal, Rejection>> {
+    const held = new AbortController();
+    const forget = this.#ports.whenHeld(() => held.abort());
+    const copied = await copyDatabase(this.#ports.directory, AbortSignal.any([gone, held.signal]));
+    forget();
+    return held.signal.aborted && "why" in copied ? { kind: "erasing" } : copied;
   }
 
   #needed(): number {

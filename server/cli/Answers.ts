@@ -136,7 +136,7 @@ const OptionsAnswer = Schema.Struct({
   ),
 });
 
-const reader =
+export const reader =
   <A, I>(schema: Schema.Schema<A, I>, kind: "unknown" | "unreachable") =>
   (body: unknown): Effect.Effect<A, CliFailure> =>
     Schema.decodeUnknown(schema)(body).pipe(

@@ -31,6 +31,8 @@ const loadServerCommands = async (entry: string) => {
   const { statusCommand } = await import("./StatusCommand.ts");
   const { doctorCommand } = await import("./DoctorCommand.ts");
   const { approverCommands } = await import("./ApproverCommands.ts");
+  const { keyCommands } = await import("./KeyCommands.ts");
+  const { signCommand, verifyCommand } = await import("./SignCommands.ts");
   const { policyCommands } = await import("./PolicyCommands.ts");
   const { auditCommands } = await import("./AuditCommands.ts");
   const { devCommand, tokenCommand } = await import("./DevCommands.ts");
@@ -44,6 +46,9 @@ const loadServerCommands = async (entry: string) => {
     restoreCommand,
     statusCommand,
     doctorCommand,
+    keyCommands,
+    signCommand,
+    verifyCommand,
     approverCommands,
     policyCommands,
     auditCommands,
@@ -66,6 +71,9 @@ const serverWords = new Set([
   "rotate-integrity",
   "status",
   "doctor",
+  "keys",
+  "sign",
+  "verify",
   "approvers",
   "policies",
   "audit",
@@ -73,7 +81,7 @@ const serverWords = new Set([
   "token",
 ]);
 
-const root = Command.make("custody").pipe(Command.withDescription("Approver registry of a key custody cluster."));
+const root = Command.make("custody").pipe(Command.withDescription("Keys and approvers of a key custody cluster."));
 
 const footer = HelpDoc.p(
   "Every command explains itself with --help. Also: --version, --completions bash|zsh|fish, --wizard. " +

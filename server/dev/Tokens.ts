@@ -20,6 +20,10 @@ export const operatorPermissions = [
   "service.approvers.register",
   "service.approvers.read",
   "service.approvers.metadata",
+  "service.dkg.*",
+  "service.compliance.inventory",
+  "service.recover",
+  "service.key.*.*",
 ];
 
 /** How long the operator's token lasts. */

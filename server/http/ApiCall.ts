@@ -23,7 +23,7 @@ import type { SealControl } from "../peer/SealControl.ts";
 import type { Traces } from "../telemetry/Traces.ts";
 import type { AnswerRoom } from "./AnswerRoom.ts";
 import type { BodyBudget } from "../../runtime/BodyBudget.ts";
-import type { Endpoint } from "./endpoints/Endpoint.ts";
+import { type Endpoint, filled, type Holes } from "./endpoints/Endpoint.ts";
 import { faultOf, type HttpFault } from "./HttpErrors.ts";
 import type { LongReads } from "./LongReads.ts";
 
@@ -31,7 +31,7 @@ import type { LongReads } from "./LongReads.ts";
 export interface ApiPorts {
   readonly peer: ApiPeer;
   readonly control: SealControl;
-  readonly backend: Pick<CryptoBackend, "crypto" | "providers">;
+  readonly backend: Pick<CryptoBackend, "crypto" | "providers" | "keyCrypto">;
   readonly audit: OperatorAudit;
   readonly backups: LiveBackups;
   readonly config: Config;
@@ -68,8 +68,8 @@ export interface ApiCall {
   readonly ports: ApiPorts;
   /** The definition that this request is judged by. */
   readonly endpoint: Endpoint;
-  /** What stands in the hole of the endpoint's path, still percent-encoded; empty for most. */
-  readonly rest: string;
+  /** What stands in the holes of the endpoint's path, still percent-encoded. */
+  readonly holes: Holes;
 }
 
 export interface ApiAnswer {
@@ -138,15 +138,15 @@ export const bearerOf = (call: ApiCall): Effect.Effect<Bearer> => awaited(bearer
 export const holderOf = (actor: ActorCheck): string =>
   actor._tag === "Verified" ? JSON.stringify([actor.claims.iss, actor.claims.sub]) : "";
 
+/** The permissions of which the bearer needs one for this very path; none where every valid token will do. */
+const permissionsFor = ({ endpoint: { permissions = [] }, holes }: ApiCall): ReadonlyArray<string> =>
+  permissions.map((each) => filled(each, holes));
+
 /** The bearer, if the endpoint's permission is granted now. Fails with 401, 403 or 503. */
 export const authorized = (call: ApiCall): Effect.Effect<Bearer, HttpFault> =>
   Effect.flatMap(bearerOf(call), (bearer) => {
     const { peer, clock } = call.ports;
-    const claims = authorize(
-      { ...clock.read(), settings: peer.settings },
-      bearer.actor,
-      call.endpoint.permissions ?? [],
-    );
+    const claims = authorize({ ...clock.read(), settings: peer.settings }, bearer.actor, permissionsFor(call));
     return Either.isLeft(claims) ? Effect.fail(faultOf(claims.left)) : Effect.succeed(bearer);
   });
 
@@ -154,11 +154,7 @@ export const authorized = (call: ApiCall): Effect.Effect<Bearer, HttpFault> =>
 export const authorizedToChange = (call: ApiCall): Effect.Effect<Bearer, HttpFault> =>
   Effect.flatMap(bearerOf(call), (bearer) => {
     const { peer, clock } = call.ports;
-    const claims = authorize(
-      { ...clock.read(), settings: peer.settings },
-      bearer.actor,
-      call.endpoint.permissions ?? [],
-    );
+    const claims = authorize({ ...clock.read(), settings: peer.settings }, bearer.actor, permissionsFor(call));
     return Either.isLeft(claims)
       ? Effect.fail(faultOf(asMember(peer.standing.cluster.peer?.peerId ?? 0, claims.left)))
       : Effect.succeed(bearer);

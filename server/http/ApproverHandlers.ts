@@ -72,7 +72,7 @@ const readAnswer = ({ request }: ApiCall, record: ReadRecord): Either.Either<Api
   });
 
 const readAs = (call: ApiCall, actor: ActorCheck): Either.Either<ApiAnswer, HttpFault> => {
-  const ref = decodeRef(call.rest);
+  const ref = decodeRef(call.holes["ref"] ?? "");
   // A caller who may not read learns nothing about the path either, so an undecodable ref is judged as an empty one.
   const row = call.ports.peer.read(actor, ref ?? "");
   if (Either.isRight(row)) return readAnswer(call, row.right);
@@ -104,7 +104,7 @@ export const replaceMetadata: Handler = (call) =>
       ports: { peer },
     } = call;
     const { token, actor } = yield* authorizedToChange(call);
-    const ref = decodeRef(call.rest);
+    const ref = decodeRef(call.holes["ref"] ?? "");
     if (ref === undefined) return yield* Effect.fail(malformedRef);
     if (headers["content-range"] !== undefined) return yield* Effect.fail(partial);
     const rawBody = yield* bodyOf(call, actor);

@@ -16,6 +16,12 @@ const faultOfRefusal = (refusal: BackupRefusal): HttpFault => {
       "This peer makes or sends another backup.",
       "Repeat the call when it is done.",
     );
+  if (refusal.kind === "erasing")
+    return httpFault(
+      "BACKUP_UNDER_WAY",
+      "A share of a key was erased while the copy was made, which would have it still.",
+      "Repeat the call.",
+    );
   if (refusal.kind === "full")
     return httpFault(
       "NO_SPACE",

@@ -37,8 +37,8 @@ export const finish: Handler = (call) => Effect.flatMap(asked(call, FINISH_PATH)
 const noPage = httpFault("NOT_FOUND", "The enrollment page has no such file.", "The page is at /enroll.");
 
 /** GET /enroll and the files of the page. They hold nobody's data, so that no token is asked for. */
-export const page: Handler = ({ rest, ports }) => {
+export const page: Handler = ({ holes: { file: name }, ports }) => {
   if (ports.peer.settings.relyingParty === undefined) return Effect.fail(faultOf(disabled));
-  const file = ports.page.get(rest === "" ? ENROLL_PATH : `${ENROLL_PATH}/${rest}`);
+  const file = ports.page.get(name === undefined ? ENROLL_PATH : `${ENROLL_PATH}/${name}`);
   return file === undefined ? Effect.fail(noPage) : Effect.succeed({ status: 200, ...file, headers: pageHeaders });
 };

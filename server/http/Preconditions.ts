@@ -44,7 +44,7 @@ const holds = (named: Named, tag: string, comparison: "strong" | "weak"): boolea
 
 const changed = httpFault(
   "PRECONDITION_FAILED",
-  "The approver's revision is none of those in If-Match.",
+  "The current ETag is none of those in If-Match.",
   "Read it without If-Match.",
 );
 

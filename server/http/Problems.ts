@@ -88,7 +88,12 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   RESTORE_IMPOSSIBLE: kind(409, "The peer cannot be restored", "No topology, or no other member."),
   ALREADY_INITIALIZED: kind(409, "The peer is initialized already", "`init` after the first unseal."),
   REKEY_STEP: kind(409, "The rekey is at another step", "A share without a rekey, or a second start."),
-  BACKUP_UNDER_WAY: kind(409, "A backup is under way", "This peer makes or sends another.", { afterSeconds: 10 }),
+  BACKUP_UNDER_WAY: kind(
+    409,
+    "A backup is under way",
+    "This peer makes or sends another, or erased a share meanwhile.",
+    { afterSeconds: 10 },
+  ),
   REGISTRATION_EXPIRED: kind(
     410,
     "The enrollment has expired",

@@ -91,11 +91,11 @@ const methodOf = ({ method = "" }: IncomingMessage): string =>
 
 /** What its handler makes of a request. */
 const handled = (
-  { handler, endpoint, rest }: Matched,
+  { handler, endpoint, holes }: Matched,
   call: Pick<ApiCall, "request" | "requestId" | "named" | "ports">,
 ): ReturnType<Handler> => {
   try {
-    return handler({ ...call, endpoint, rest });
+    return handler({ ...call, endpoint, holes });
   } catch (defect) {
     return Effect.die(defect);
   }

@@ -8,10 +8,13 @@ import { readOne, register, replaceMetadata } from "./ApproverHandlers.ts";
 import { audit } from "./AuditHandlers.ts";
 import { backup } from "./BackupHandler.ts";
 import { description, reference } from "./DescriptionHandlers.ts";
-import { type Endpoint, holeOf, type Method, type PathHole } from "./endpoints/Endpoint.ts";
+import { type Endpoint, type Holes, holesOf, type Method } from "./endpoints/Endpoint.ts";
 import { type EndpointName, namedEndpoints } from "./endpoints/Endpoints.ts";
 import { finish, options, page } from "./EnrollmentHandlers.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
+import { describeAuthority, listIdentities } from "./IdentityHandlers.ts";
+import { createKey, destroyKey, refreshKey, repairKey, rotateKey, sign } from "./KeyHandlers.ts";
+import { listKeys, readGeneration, readOneKey, readPublicKey, verify } from "./KeyReadHandlers.ts";
 import { list } from "./ListHandlers.ts";
 import { health, readable, ready } from "./Probes.ts";
 import { resolve } from "./PolicyHandlers.ts";
@@ -38,6 +41,19 @@ const handlers: { readonly [N in EndpointName]: Handler } = {
   readReady: ready,
   readConfiguration: configuration,
   resolvePolicy: resolve,
+  createKey,
+  listKeys,
+  readKey: readOneKey,
+  readGeneration,
+  readPublicKey,
+  rotateKey,
+  refreshKey,
+  destroyKey,
+  sign,
+  verify,
+  repairKey,
+  listIdentities,
+  describeAuthority,
   readAudit: audit,
   readDescription: description,
   readReference: reference,
@@ -53,8 +69,7 @@ interface Served {
 type Methods = ReadonlyMap<Method, Served>;
 
 export interface Matched extends Served {
-  /** What stands in the hole of the path. */
-  readonly rest: string;
+  readonly holes: Holes;
 }
 
 /** The methods of each path. */
@@ -64,18 +79,25 @@ export const routes: ReadonlyMap<string, Methods> = namedEndpoints.reduce((route
 }, new Map<string, Methods>());
 
 /** The paths that have a hole, which are few. */
-const withHoles: ReadonlyArray<PathHole & { readonly methods: Methods }> = [...routes].flatMap(([path, methods]) => {
-  const hole = holeOf(path);
-  return hole === undefined ? [] : [{ ...hole, methods }];
+const withHoles = [...routes].flatMap(([path, methods]) => {
+  const names = holesOf(path);
+  if (names.length === 0) return [];
+  const before = path.slice(0, path.indexOf("{"));
+  return [{ before, segments: path.slice(before.length).split("/"), names, methods }];
 });
 
-const found = (path: string): { readonly methods: Methods; readonly rest: string } | undefined => {
+const isHole = (segment: string): boolean => segment.startsWith("{");
+
+const found = (path: string): { readonly methods: Methods; readonly holes: Holes } | undefined => {
   const methods = path.includes("{") ? undefined : routes.get(path);
-  if (methods !== undefined) return { methods, rest: "" };
-  for (const { before, behind, methods } of withHoles) {
+  if (methods !== undefined) return { methods, holes: {} };
+  for (const { before, segments, names, methods } of withHoles) {
     if (!path.startsWith(before)) continue;
-    const rest = path.slice(before.length, path.length - behind.length);
-    if (rest !== "" && !rest.includes("/") && path === `${before}${rest}${behind}`) return { methods, rest };
+    const given = path.slice(before.length).split("/");
+    if (given.length !== segments.length) continue;
+    if (!segments.every((each, at) => (isHole(each) ? given[at] !== "" : each === given[at]))) continue;
+    const values = given.filter((_, at) => isHole(segments[at] ?? ""));
+    return { methods, holes: Object.fromEntries(names.map((name, at) => [name, values[at] ?? ""])) };
   }
   return undefined;
 };
@@ -107,9 +129,9 @@ export const match = (method: string, target: string): Either.Either<Matched, Ht
   const query = url.indexOf("?");
   const there = found(query === -1 ? url : url.slice(0, query));
   if (there === undefined) return Either.left(unknownPath);
-  const { methods, rest } = there;
+  const { methods, holes } = there;
   const served = servedOf(method, methods);
-  if (served !== undefined) return Either.right({ ...served, rest });
+  if (served !== undefined) return Either.right({ ...served, holes });
   const allow = allowed(methods);
   return Either.left(
     httpFault("METHOD_NOT_ALLOWED", "The path is there, but not for this method.", `Use ${allow}.`, { allow }),

@@ -14,10 +14,11 @@ import type { AuditReadPorts } from "../../runtime/AuditReads.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
 import type { Opened, Unread } from "../../runtime/EnvelopeCodec.ts";
 import type { Named } from "../../runtime/Callers.ts";
+import type { CatalogPorts } from "../../runtime/IdentityCatalog.ts";
 import { delivery } from "../../runtime/Ingress.ts";
 import { OperatorLog } from "../../runtime/OperatorLog.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
-import { type ReadPorts, type ReadRecord, readApprover, withObservations } from "../../runtime/Reads.ts";
+import { type ReadRecord, readApprover, withObservations } from "../../runtime/Reads.ts";
 import type { Verified } from "../../runtime/RowSum.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { Timers } from "../../runtime/Timers.ts";
@@ -39,7 +40,7 @@ interface Running {
 }
 
 /** The ports of every read. */
-type Reading = ReadPorts & AuditReadPorts & { readonly view: SealedStore["recalling"] };
+type Reading = CatalogPorts & AuditReadPorts & { readonly view: SealedStore["recalling"] };
 
 /** How often a seal checks whether all before it is done. */
 const SEALED_POLL_MILLIS = 5;
@@ -153,7 +154,15 @@ export class Peer {
       if (this.state.fitness.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where });
     };
     const { recalling: view } = this.#running.store;
-    return { view, state: this.state, crypto: backend.crypto, settings, clock: clock.read(), integrityLost };
+    return {
+      view,
+      state: this.state,
+      crypto: backend.crypto,
+      settings,
+      clock: clock.read(),
+      integrityLost,
+      shareVault: this.#keys?.shareVault,
+    };
   }
 
   /**

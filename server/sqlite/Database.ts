@@ -24,6 +24,8 @@ const writerSettings: ReadonlyArray<Setting> = [
   ["fullfsync", "ON", 1],
   ["checkpoint_fullfsync", "ON", 1],
   ["wal_autocheckpoint", "0", 0],
+  // What is deleted is overwritten with zeros: an erased share is nowhere in the file.
+  ["secure_delete", "ON", 1],
 ];
 
 /** Nothing in this process makes a reader wait, and the thread that answers HTTP must not wait for others. */
@@ -90,6 +92,13 @@ export const settle = (
     ),
   );
 
+/** Writes the log back and empties it, unless a reader still needs something of it; whether it is empty now. */
+export const emptyLog = (connection: Pick<Connection, "executeValues">): Effect.Effect<boolean, SqlError> =>
+  Effect.map(values(connection, "PRAGMA wal_checkpoint(TRUNCATE)"), (rows) => {
+    const [busy, framesLeft] = rows[0] ?? [];
+    return busy === 0 && framesLeft === 0;
+  });
+
 /**
  * Makes everything committed so far durable in the database file itself and empties the log. After a process was
  * killed between writing and flushing, its last transaction is readable again and still not on the disk.
@@ -98,8 +107,7 @@ export const checkpointAll = (file: string, connection: Connection): Effect.Effe
   openingOf(
     file,
     Effect.gen(function* () {
-      const [busy, framesLeft] = (yield* values(connection, "PRAGMA wal_checkpoint(TRUNCATE)"))[0] ?? [];
-      if (busy === 0 && framesLeft === 0) return;
+      if (yield* emptyLog(connection)) return;
       yield* new StoreOpenError({ reason: "busy", file, detail: "its log could not be emptied" });
     }),
   );

@@ -62,3 +62,15 @@ const placeByTable = new Map<string, Place>(Object.entries(placed));
 
 /** Where rows of a table are; those of a module that is not of this program are with what changes. */
 export const placeOf = (table: TableName): Place => placeByTable.get(table) ?? "working";
+
+/** Rows that must be gone from the file and its log once they are removed or replaced: shares of keys. */
+const erased: ReadonlySet<TableName> = new Set<TableName>(["shares", "pending"]);
+
+export const isErased = (table: TableName): boolean => erased.has(table);
+
+/**
+ * What stands before such a row in its cell: more than a page keeps of a cell (docs/decisions/0044-erasure.md). The rest
+ * lies in pages of its own, which SQLite never copies and overwrites with zeros when the row goes; of rows inside a
+ * page it leaves copies behind wherever it moves one.
+ */
+export const LEAD_BYTES = 4096;

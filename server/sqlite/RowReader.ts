@@ -6,17 +6,19 @@ import * as Exit from "effect/Exit";
 import type { TableName } from "../../core/Tables.ts";
 import { type ByteStore, StoreFailure, type StoredRow } from "../../runtime/ByteStore.ts";
 import { assertScanLimit } from "../../runtime/MemoryByteStore.ts";
-import { type Place, placeOf } from "./Layout.ts";
+import { isErased, LEAD_BYTES, type Place, placeOf } from "./Layout.ts";
 import type { Reader } from "./Reader.ts";
 import { sqliteCode } from "./StoreOpenError.ts";
 
 /** Plain arrays: a Buffer's `slice` would share what an array's copies. */
 const plain = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-const storedRow = (found: unknown): StoredRow => {
+/** @param lead bytes that stand before the row */
+const storedRow = (found: unknown, lead: number): StoredRow => {
   if (typeof found === "object" && found !== null && "row" in found && "seal" in found) {
     const { row, seal } = found;
-    if (row instanceof Uint8Array && seal instanceof Uint8Array) return { row: plain(row), seal: plain(seal) };
+    if (row instanceof Uint8Array && seal instanceof Uint8Array)
+      return { row: plain(row.subarray(lead)), seal: plain(seal) };
   }
   throw new TypeError("a stored row is not bytes");
 };
@@ -26,10 +28,19 @@ const storedKey = (found: unknown): string => {
   throw new TypeError("a stored key is not text");
 };
 
-const keyedRow = (found: unknown): { readonly key: string; readonly value: StoredRow } => ({
-  key: storedKey(found),
-  value: storedRow(found),
-});
+const leadOf = (table: TableName): number => (isErased(table) ? LEAD_BYTES : 0);
+
+const rowOf =
+  (table: TableName) =>
+  (found: unknown): StoredRow =>
+    storedRow(found, leadOf(table));
+
+const keyedRowOf =
+  (table: TableName) =>
+  (found: unknown): { readonly key: string; readonly value: StoredRow } => ({
+    key: storedKey(found),
+    value: storedRow(found, leadOf(table)),
+  });
 
 /** How rows are asked for; throws what SQLite throws. */
 type Ask = Reader["ask"];
@@ -65,10 +76,10 @@ export const rowReader = (ask: Ask): Omit<ByteStore, "commit"> => {
     }
   };
   return {
-    get: (table: TableName, key: string) => read(statements[placeOf(table)].get, [table, key], storedRow)[0],
+    get: (table: TableName, key: string) => read(statements[placeOf(table)].get, [table, key], rowOf(table))[0],
     scan: (table: TableName, after: string, limit: number) => {
       assertScanLimit(limit);
-      return read(statements[placeOf(table)].scan, [table, after, limit], keyedRow);
+      return read(statements[placeOf(table)].scan, [table, after, limit], keyedRowOf(table));
     },
     keys: (table: TableName, from: string, limit: number) => {
       assertScanLimit(limit);

@@ -80,6 +80,9 @@ export class SqliteByteStore implements ByteStore {
   /** The database is its peer's own again: it opens as no copy from now on. */
   readonly adopt = (): void => this.#writer.adopt();
 
+  /** See {@link Writer.whenHeld}. */
+  readonly whenHeld = (letGo: () => void): (() => void) => this.#writer.whenHeld(letGo);
+
   #read<A>(read: () => A): A {
     const failure = this.#failure ?? this.#writer.failure;
     if (failure !== undefined) throw failure;

@@ -17,6 +17,7 @@ export class Writer {
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
   readonly #failed: (failure: StoreFailure) => void;
+  readonly #holders = new Set<() => void>();
   #done: Done | undefined;
   #drained: (() => void) | undefined;
   #failure: StoreFailure | undefined;
@@ -52,6 +53,16 @@ export class Writer {
     this.#send(request, [request.bytes.buffer]);
   }
 
+  /**
+   * Tells who may be reading for long that the commit under way waits for it, because it erases.
+   *
+   * @returns what ends it
+   */
+  whenHeld(letGo: () => void): () => void {
+    this.#holders.add(letGo);
+    return () => void this.#holders.delete(letGo);
+  }
+
   /** Takes the mark of a copy off the database, behind the commit under way. */
   adopt(): void {
     if (this.#failure === undefined) this.#send({ kind: "adopt" }, []);
@@ -74,6 +85,7 @@ export class Writer {
 
   #onReply(reply: WriterReply): void {
     if (reply.kind === "committed") this.#settle(undefined);
+    if (reply.kind === "held") for (const letGo of this.#holders) letGo();
     if (reply.kind === "failed") this.#fail(`the database could not be written: ${reply.why}`, nextAfter(reply.why));
     if (reply.kind === "lost") this.#lose(reply.file);
     if (reply.kind === "closed") this.#closed = true;

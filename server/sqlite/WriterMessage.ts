@@ -1,7 +1,7 @@
 /** The messages between the main thread and the writing thread. */
 import type { TableName } from "../../core/Tables.ts";
 import type { Change } from "../../runtime/ByteStore.ts";
-import { type Place, placeOf } from "./Layout.ts";
+import { isErased, LEAD_BYTES, type Place, placeOf } from "./Layout.ts";
 import type { StoreOpenReason } from "./StoreOpenError.ts";
 
 /** The arguments of the writing thread. */
@@ -25,6 +25,8 @@ export interface CommitRequest {
   readonly kind: "commit";
   readonly groups: ReadonlyArray<RowGroup>;
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Whether it takes away what must be gone before it is acknowledged, from the log too. */
+  readonly erases: boolean;
 }
 
 export type WriterRequest = CommitRequest | { readonly kind: "adopt" } | { readonly kind: "close" };
@@ -38,6 +40,8 @@ export type WriterReply =
       readonly detail?: string | undefined;
     }
   | { readonly kind: "committed" }
+  /** A reader keeps the log from being emptied, and the commit under way from being acknowledged. */
+  | { readonly kind: "held" }
   | { readonly kind: "failed"; readonly why: string }
   /** A file of the open database, by its name, was deleted, moved or replaced. */
   | { readonly kind: "lost"; readonly file: string }
@@ -64,7 +68,9 @@ const groupChanges = (changes: ReadonlyArray<Change>): ReadonlyArray<GrowingGrou
     group.keys.push(change.key);
     if (change.op === "remove") continue;
     const { row, seal } = change.value;
-    group.lengths.push(row.length, seal.length);
+    const lead = isErased(table) ? LEAD_BYTES : 0;
+    group.lengths.push(lead + row.length, seal.length);
+    if (lead > 0) group.parts.push(new Uint8Array(lead));
     group.parts.push(row, seal);
   }
   return [...groups.values()];
@@ -84,5 +90,6 @@ export const commitRequest = (changes: ReadonlyArray<Change>): CommitRequest => 
     kind: "commit",
     groups: groups.map(({ op, place, tables, keys, lengths }) => ({ op, place, tables, keys, lengths })),
     bytes,
+    erases: changes.some(({ op, table }) => op !== "insert" && isErased(table)),
   };
 };

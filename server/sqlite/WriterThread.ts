@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Scope from "effect/Scope";
 import { markedAs } from "./CopyMark.ts";
-import { checkpointAll, openClient, openingOf, settle, value, values } from "./Database.ts";
+import { checkpointAll, emptyLog, openClient, openingOf, settle, value, values } from "./Database.ts";
 import { places } from "./Layout.ts";
 import { claim, migrate } from "./Migrations.ts";
 import { OpenFiles } from "./OpenFiles.ts";
@@ -19,12 +19,20 @@ const checkpointAfterBytes = 4 * 1024 * 1024;
 /** The space of a small row in the log: its page of the index; the rows themselves are close together. */
 const rowBytes = 4096;
 
+/** How often the log is tried to be emptied of what was erased; each time waits for readers as long as `busy_timeout`. */
+const emptyingAttempts = 15;
+
 /** How often a database is checked to which nothing is written. */
 const watchMillis = 1_000;
 
 /** A change that did not find its row, or found one where none should be. */
 class RowMismatch extends Error {
   override readonly name = "RowMismatch";
+}
+
+/** A reader that never ends keeps what was erased in the log. */
+class LogHeld extends Error {
+  override readonly name = "LogHeld";
 }
 
 const openWriter = ({ file }: WriterOptions) =>
@@ -66,6 +74,18 @@ const transact = (connection: Connection, request: CommitRequest, flushDelayMill
 /** Writes the log back without waiting for readers; what a reader still needs stays for the next time. */
 const checkpoint = (connection: Connection) => value(connection, "PRAGMA wal_checkpoint(PASSIVE)");
 
+/**
+ * Empties the log of what a transaction erased. Nothing is acknowledged before, so that nobody takes for gone what is
+ * still there; where a reader does not end, this fails as a flush does, and the next start empties the log first.
+ */
+const eraseFromLog = (connection: Connection, held: () => void): void => {
+  for (let attempt = 1; attempt <= emptyingAttempts; attempt++) {
+    if (runNow(emptyLog(connection))) return;
+    if (attempt === 1) held();
+  }
+  throw new LogHeld("its log could not be emptied of an erased share, because something reads the database");
+};
+
 const serve = (
   port: MessagePort,
   connection: Connection,
@@ -99,8 +119,16 @@ const serve = (
   };
   const watch = setInterval(isLost, watchMillis);
   const commit = (request: CommitRequest): void => {
-    if (!run(() => transact(connection, request, options.flushDelayMillis)) || isLost()) return;
+    const held = (): void => reply({ kind: "held" });
+    const flush = (): void => {
+      transact(connection, request, options.flushDelayMillis);
+      if (!request.erases) return;
+      eraseFromLog(connection, held);
+      unwritten = 0;
+    };
+    if (!run(flush) || isLost()) return;
     reply({ kind: "committed" });
+    if (request.erases) return;
     for (const { keys } of request.groups) unwritten += keys.length * rowBytes;
     unwritten += request.bytes.length;
     if (unwritten < checkpointAfterBytes) return;

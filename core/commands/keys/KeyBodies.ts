@@ -8,6 +8,8 @@ const algorithm = text({ shortest: 1, longest: 32, rule: "The name of an algorit
 const scheme = text({ shortest: 1, longest: 32, rule: "The name of a scheme has 1 to 32 characters." });
 
 const OWNER = /^[a-z0-9]+(?:[-_/][a-z0-9]+)*$/;
+export const isAssetOwner = (id: string): boolean => id.length <= Limits.authorityIdCharacters && OWNER.test(id);
+
 const assetOwner = text({
   shortest: 1,
   longest: Limits.authorityIdCharacters,

@@ -5,7 +5,7 @@ import { keyTables } from "./Tables.ts";
 
 export const keys = {
   name: "keys",
-  supplies: undefined,
+  supplies: { feature: "keys", authorities: [] },
   tables: keyTables,
   contents: keyContents,
   slice: undefined,

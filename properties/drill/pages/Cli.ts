@@ -33,6 +33,27 @@ export const cli: Page<W> = {
         await sandbox.run(`ref=${/^Registered: (\S+)$/m.exec(printed)?.[1]}`);
       },
     },
+    {
+      of: "custody keys create --id invoices",
+      before: async ({ sandbox }) => void (await sandbox.run("echo 'twelve ducats' > invoice.pdf")),
+      prints: /^Created: invoices, generation 1$/m,
+      again: /^Created already: invoices, generation 1$/m,
+    },
+    { of: "custody keys public invoices", prints: /^Written: invoices\.pem$/m },
+    { of: "custody sign --key invoices", prints: /^Signed with invoices, generation 1: invoice\.sig$/m },
+    { of: "openssl pkeyutl -verify", prints: /Signature Verified Successfully/ },
+    { of: "custody verify --key invoices", prints: /^Valid$/m },
+    {
+      of: "custody keys refresh invoices",
+      prints: /^Refreshed: invoices, generation 2$/m,
+      again: /^Refreshed: invoices, generation 2$/m,
+    },
+    {
+      of: "custody keys rotate invoices",
+      prints: /^Rotated: invoices, generation 3$/m,
+      again: /^Rotated: invoices, generation 3$/m,
+    },
+    { of: "custody keys destroy invoices", prints: /^Destroyed: invoices, generation 2$/m },
     { of: 'custody approvers metadata set "$ref"', prints: /treasury/ },
     {
       of: "custody policies check",

@@ -88,6 +88,9 @@ const alsoRun = async ({ sandbox }: W, command: string, input?: string): Promise
   return stdout;
 };
 
+/** Made after the backup that is put back. */
+const key = { keyId: "k1", algorithm: "ED25519", authorities: [{ id: "arbitrary" }] };
+
 const startOwn = async ({ machines, installed }: W): Promise<void> => machines.start(OWN, installed);
 
 const ownFile = (what: string) => ({
@@ -224,6 +227,8 @@ export const operations: Page<W> = {
       before: async (world) => {
         const { load, machines, sandbox } = world;
         await load.stop();
+        const made = await machines.ask(OWN, "keys", key);
+        must(made.status === 201, `a key that no backup has was answered ${made.status}`);
         world.incarnation = (await machines.detail(OWN)).incarnation;
         await sandbox.close("SIGKILL");
         renameSync(machines.of(OWN).dataDir, `${machines.of(OWN).dataDir}.lost`);
@@ -259,6 +264,7 @@ export const operations: Page<W> = {
       as: atPeer,
       after: ({ machines }) => machines.ready(...machines.ids),
     },
+    { of: "custody keys repair k1", as: atPeer, prints: /^Repaired: k1, generations 1; refresh the key now$/m },
     { of: "custody rotate-integrity --url …", as: atPeer },
     { of: "npm run drill", not: "ci" },
   ],

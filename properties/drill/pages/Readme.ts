@@ -68,6 +68,9 @@ export const readme: Page<CheckoutWorld> = {
         must(printed.trim() === `alice@sha256:${digest}`, `the ref is ${printed.trim()}, computed was ${digest}`),
     },
     { of: "curl -sS -i -X PUT", prints: /^HTTP\/1\.1 200 [^]*"team":"payments"/, again: /^HTTP\/1\.1 412 / },
+    { of: "export CUSTODY_URL" },
+    { of: "npm run -s custody -- keys create", prints: /^Created: k1, generation 1$/m },
+    { of: "npm run -s custody -- keys public", prints: /^Written: / },
     { of: "kill -9" },
     { of: "curl -sS -H", prints: /"team":"payments"/ },
     { of: "key=$(openssl" },
@@ -76,6 +79,8 @@ export const readme: Page<CheckoutWorld> = {
       prints: /"status":503,.*"members":\[\{"peerId":2,/,
       after: (world, _printed, command) => void (world.registers = command),
     },
+    { of: "npm run -s custody -- sign", prints: /^Signed with k1, generation 1: / },
+    { of: "openssl pkeyutl -verify", prints: /Signature Verified Successfully/ },
     {
       of: "npm run -s custody -- server --config",
       beside: /"event":"listening"/,

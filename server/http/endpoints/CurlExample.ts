@@ -1,5 +1,5 @@
 /** An endpoint's example as a command to paste. */
-import { holeOf, type Endpoint, type Parameter } from "./Endpoint.ts";
+import { type Endpoint, filled, type Parameter } from "./Endpoint.ts";
 import { shellWord } from "../../dev/ShellWord.ts";
 
 const given = ({ parameters = [] }: Endpoint, place: Parameter["in"]): ReadonlyArray<readonly [string, string]> =>
@@ -7,9 +7,8 @@ const given = ({ parameters = [] }: Endpoint, place: Parameter["in"]): ReadonlyA
 
 /** The path and query of the example. */
 export const examplePath = (endpoint: Endpoint): string => {
-  const hole = holeOf(endpoint.path);
-  const [, value = ""] = given(endpoint, "path")[0] ?? [];
-  const path = hole === undefined ? endpoint.path : `${hole.before}${encodeURIComponent(value)}${hole.behind}`;
+  const values = given(endpoint, "path").map(([name, value]) => [name, encodeURIComponent(value)] as const);
+  const path = filled(endpoint.path, Object.fromEntries(values));
   const query = given(endpoint, "query").map(([name, each]) => `${name}=${encodeURIComponent(each)}`);
   return query.length === 0 ? path : `${path}?${query.join("&")}`;
 };

@@ -9,9 +9,10 @@ export type Method = "GET" | "POST" | "PUT";
 
 /**
  * What an endpoint is about, which decides what can go wrong beside its own problems: a `change` is judged by every
- * member, a `read` by this peer's rows, an `operator`'s call is audited, and an `open` one looks at no row.
+ * member, or by those that a key needs, a `read` by this peer's rows, an `operator`'s call is audited, and an `open` one
+ * looks at no row.
  */
-export type Kind = "change" | "read" | "operator" | "open";
+export type Kind = "change" | "key change" | "read" | "operator" | "open";
 
 export interface Parameter {
   readonly in: "path" | "query" | "header";
@@ -47,7 +48,7 @@ export interface Answer {
 
 export interface Endpoint {
   readonly method: Method;
-  /** With at most one hole, as in `/approvers/{ref}`. */
+  /** With holes, as in `/approvers/{ref}`, each a whole segment. */
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
@@ -66,26 +67,27 @@ export interface Endpoint {
 /** Checks a definition, and keeps its exact type. */
 export const endpoint = <const E extends Endpoint>(definition: E): E => definition;
 
-/** The hole of a path, with what stands before and behind it. */
-const hole = /^(?<before>[^{]*)\{(?<name>\w+)\}(?<behind>.*)$/;
+const hole = /\{(\w+)\}/g;
 
-export interface PathHole {
-  readonly before: string;
-  readonly name: string;
-  readonly behind: string;
-}
+/** What stands in the holes of a path, by their names. */
+export type Holes = Readonly<Record<string, string>>;
 
-export const holeOf = (path: string): PathHole | undefined => {
-  const [, before = "", name = "", behind = ""] = hole.exec(path) ?? [];
-  return name === "" ? undefined : { before, name, behind };
-};
+/** The names of the holes of a path or permission, in their order. */
+export const holesOf = (path: string): ReadonlyArray<string> => [...path.matchAll(hole)].map(([, name = ""]) => name);
+
+/** A path or permission with its holes filled. */
+export const filled = (path: string, holes: Holes): string =>
+  path.replaceAll(hole, (_, name: string) => holes[name] ?? "");
 
 const ofKind: { readonly [K in Kind]: ReadonlyArray<ErrorCode> } = {
   change: ["APPROVER_REPLICATION_UNAVAILABLE", "PREPARATION_CAPACITY", "REQUEST_CAPACITY", "NOT_INITIALIZED"],
+  "key change": ["KEY_REPLICATION_UNAVAILABLE", "PREPARATION_CAPACITY", "REQUEST_CAPACITY", "NOT_INITIALIZED"],
   read: ["SEALED", "VERIFYING", "RECOVERING", "OUTDATED", "NOT_INITIALIZED", "INTEGRITY_FAILURE"],
   operator: ["AUDIT_UNAVAILABLE"],
   open: [],
 };
+
+const isChange = (kind: Kind): boolean => kind === "change" || kind === "key change";
 
 /** Every code that an endpoint answers with, except those that any request can meet before it is one ({@link anywhere}). */
 export const problemsOf = ({ kind, token, permissions, body, problems }: Endpoint): ReadonlyArray<ErrorCode> => {
@@ -93,7 +95,7 @@ export const problemsOf = ({ kind, token, permissions, body, problems }: Endpoin
     ...problems,
     ...(token === "none" ? [] : (["UNAUTHENTICATED"] as const)),
     // For a change, such a fault of this peer is one of a member.
-    ...(token !== "required" || kind === "change" ? [] : (["TOKEN_KEYS_UNAVAILABLE", "CLOCK_IN_DOUBT"] as const)),
+    ...(token !== "required" || isChange(kind) ? [] : (["TOKEN_KEYS_UNAVAILABLE", "CLOCK_IN_DOUBT"] as const)),
     ...(permissions === undefined ? [] : (["ACCESS_DENIED"] as const)),
     ...(body === undefined
       ? []

@@ -6,7 +6,7 @@ import { Place, type Shape } from "../../../core/codec/Shape.ts";
 import type { JsonValue } from "../../../core/codec/StrictJson.ts";
 import { errorKinds } from "../Problems.ts";
 import { routes } from "../Routes.ts";
-import { anywhere, holeOf, problemsOf } from "./Endpoint.ts";
+import { anywhere, holesOf, problemsOf } from "./Endpoint.ts";
 import { endpoints, namedEndpoints } from "./Endpoints.ts";
 import { openApi } from "./OpenApi.ts";
 import { referenceHeaders, referencePage } from "./Reference.ts";
@@ -88,8 +88,7 @@ describe("the description", () => {
       if (shape !== undefined) expect(faultsOf(shape, example)).toEqual([]);
     }
     const holes = parameters.filter((each) => each.in === "path").map(({ name }) => name);
-    const hole = holeOf(path);
-    expect(holes).toEqual(hole === undefined ? [] : [hole.name]);
+    expect(holes).toEqual(holesOf(path));
   });
 });
 

@@ -14,6 +14,8 @@ const exampleRequestId = "3f0c7f43-5a25-4f51-8f36-0b8b6f0c8a01";
 
 const tags: ReadonlyArray<{ readonly name: string; readonly description: string }> = [
   { name: "Registry", description: "Approver credentials: public keys and passkeys, the same on every peer." },
+  { name: "Keys", description: "Keys that all members make, and any threshold of them signs with." },
+  { name: "Identities", description: "What the bearer of a token may sign with." },
   { name: "Policies", description: "Whose approvals a policy asks for, against the registry." },
   { name: "Configuration", description: "What this cluster is configured for." },
   {
@@ -31,7 +33,11 @@ const headers: { readonly [N in HeaderName | "X-Request-Id" | "Retry-After" | "W
     { type: "string" },
     exampleRequestId,
   ),
-  ETag: header("The metadata revision in quotes.", { type: "string", pattern: '^"[1-9][0-9]*"$' }, '"1"'),
+  ETag: header(
+    "Of an approver the metadata revision, of a key its record's digest with what changes beside it, in quotes.",
+    { type: "string", pattern: '^"[0-9a-z._-]+"$' },
+    '"1"',
+  ),
   "X-EXPIRES-AT": header("The deadline in Unix seconds, rounded down.", { type: "integer" }, 1_800_000_300),
   "Cache-Control": header("Kept by its reader alone, who asks each time.", { type: "string" }, "private, no-cache"),
   "Content-Disposition": header("A name for the file.", { type: "string" }, 'attachment; filename="custody.tar"'),
@@ -214,7 +220,7 @@ export const openApi = (version: string): Json => {
     info: {
       title: "custody",
       version,
-      summary: "Approver registry of a key custody cluster",
+      summary: "Keys and approvers of a key custody cluster",
       description: about.join("\n\n"),
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },

@@ -181,6 +181,8 @@ const eventShape = named(
       context: object({
         approverRef: optional(text()),
         metadataRevision: optional(count),
+        keyId: optional(text()),
+        generation: optional(count),
         entryPeer: optional(count),
         requestId: optional(text()),
         detail: text(),

@@ -249,7 +249,13 @@ export const systemEndpoints = {
       200: {
         description: "The configuration, without secrets and connections.",
         shape: configurationShape,
-        example: { threshold: 2, total: 3, features: ["core"], authorities: ["custom"], sealProvider: "shamir" },
+        example: {
+          threshold: 2,
+          total: 3,
+          features: ["core", "keys"],
+          authorities: ["custom"],
+          sealProvider: "shamir",
+        },
       },
     },
     problems: ["NOT_INITIALIZED"],

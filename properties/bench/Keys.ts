@@ -1,0 +1,145 @@
+/** Keys and signatures of a real cluster of three, beside a registration's time and a bare yardstick. */
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Running } from "../cli/Running.ts";
+import type { Figures } from "./Cluster.ts";
+import { type Call, load, type Loaded, succeeded } from "./Load.ts";
+import { type MeasuredCluster, startMeasuredCluster } from "./MeasuredCluster.ts";
+import { register } from "./Registrations.ts";
+import { median, quantile, rounded } from "./Statistics.ts";
+
+const PEERS = 3;
+const ROUNDS = 3;
+const SIGNATURES = 100;
+const MANY = 64;
+const OF_MANY = 640;
+const CREATIONS = 20;
+/** A peer that was killed is known to be away after the first of these. */
+const AFTER_FAILURE = 8;
+const KEYS = "/v1/custody/keys";
+
+const script = fileURLToPath(new URL(`./BareSigner${extname(import.meta.url)}`, import.meta.url));
+
+const startBareSigner = async (besides: string) => {
+  const folder = mkdtempSync(join(besides, "bare-signer-"));
+  const start = async (name: string, members: ReadonlyArray<string>) => {
+    mkdirSync(join(folder, name));
+    const running = new Running([...process.execArgv, script, join(folder, name), ...members]);
+    return { running, url: await running.listening() };
+  };
+  const member = await start("member", []);
+  const coordinator = await start("coordinator", [member.url]);
+  return {
+    url: coordinator.url,
+    stop: async () => {
+      await Promise.all([member, coordinator].map(({ running }) => running.stop()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+const post = (token: string, path: string, body: object): Call => ({
+  method: "POST",
+  path,
+  headers: { "content-type": "application/json", "x-jwt-token": token },
+  body: JSON.stringify(body),
+});
+
+const creation = (token: string, keyId: string): Call =>
+  post(token, KEYS, { keyId, algorithm: "ED25519", authorities: [{ id: "arbitrary" }] });
+
+/** Each of another message. */
+const signing = (token: string, keyId: string): Call =>
+  post(token, `${KEYS}/${keyId}/sign`, {
+    command: {
+      type: "arbitrary",
+      authorityId: "arbitrary",
+      artifact: { scheme: "EdDSA", data64: randomBytes(32).toString("base64") },
+    },
+  });
+
+const inAll = (rounds: ReadonlyArray<Loaded>): ReadonlyArray<number> => rounds.flatMap(({ latencies }) => latencies);
+
+const urlOf = ({ peers }: MeasuredCluster, at: number): string => {
+  const peer = peers.at(at);
+  if (peer === undefined) throw new Error("a cluster has peers");
+  return peer.url;
+};
+
+/** Answers of probes that go on while something else is done. */
+const healthWhile = async (
+  url: string,
+  run: () => Promise<Loaded>,
+): Promise<readonly [Loaded, ReadonlyArray<number>]> => {
+  const latencies: Array<number> = [];
+  const state = { isOver: false };
+  const probing = (async () => {
+    while (!state.isOver) {
+      const health = { method: "GET", path: "/v1/custody/system/health", headers: {} } as const;
+      latencies.push(...succeeded(await load(url, 1, 1, () => health), 200).latencies);
+      await new Promise((resolve) => void setTimeout(resolve, 20));
+    }
+  })();
+  const loaded = await run();
+  state.isOver = true;
+  await probing;
+  return [loaded, latencies];
+};
+
+const measured = async (cluster: MeasuredCluster): Promise<Figures> => {
+  const { token } = cluster;
+  const url = urlOf(cluster, 0);
+  const keyId = "bench";
+  succeeded(await load(url, 1, 1, () => creation(token, keyId)), 201);
+  const sign = async (callers: number, count: number): Promise<Loaded> =>
+    succeeded(await load(url, callers, count, () => signing(token, keyId)), 200);
+  const bare = await startBareSigner(cluster.dataDir);
+  const bareSign = async (): Promise<Loaded> =>
+    succeeded(await load(bare.url, 1, SIGNATURES, () => signing(token, keyId)), 200);
+  const signatures: Array<Loaded> = [];
+  const bareSignatures: Array<Loaded> = [];
+  const registrations: Array<Loaded> = [];
+  await sign(8, SIGNATURES);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    signatures.push(await sign(1, SIGNATURES));
+    bareSignatures.push(await bareSign());
+    registrations.push(await register(url, token, 1, SIGNATURES));
+  }
+  await bare.stop();
+  const creations = succeeded(await load(url, 1, CREATIONS, (index) => creation(token, `made-${index}`)), 201);
+  const [many, health] = await healthWhile(url, () => sign(MANY, OF_MANY));
+  process.kill(cluster.peers.at(-1)?.pid ?? 0, "SIGKILL");
+  await load(url, 1, AFTER_FAILURE, () => signing(token, keyId));
+  const without = await sign(1, SIGNATURES);
+  const [own, yardstick, registration] = [signatures, bareSignatures, registrations].map((each) => median(inAll(each)));
+  if (own === undefined || yardstick === undefined || registration === undefined)
+    throw new Error("three were measured");
+  const perSecond = 1000 / own;
+  return {
+    signOneCallerMedianMillis: rounded(own),
+    signOneCallerP95Millis: rounded(quantile(inAll(signatures), 0.95)),
+    bareSignerOneCallerMedianMillis: rounded(yardstick),
+    registrationOneCallerMedianMillis: rounded(registration),
+    signOverBareSigner: rounded(own / yardstick, 1),
+    signOverRegistration: rounded(own / registration),
+    sign64CallersPerSecond: rounded(many.perSecond, 0),
+    sign64CallersRateOverOneCaller: rounded(many.perSecond / perSecond, 1),
+    healthP99WhileSigningMillis: rounded(quantile(health, 0.99)),
+    createMedianMillis: rounded(median(creations.latencies)),
+    createOverRegistration: rounded(median(creations.latencies) / registration, 1),
+    signWithOneKilledMedianMillis: rounded(median(without.latencies)),
+    signWithOneKilledOverHealthy: rounded(median(without.latencies) / own),
+  };
+};
+
+/** Every figure about keys. Throws where a request is not answered as it must be. */
+export const measureKeys = async (): Promise<Figures> => {
+  const cluster = await startMeasuredCluster(PEERS, "built");
+  try {
+    return await measured(cluster);
+  } finally {
+    await cluster.stop();
+  }
+};

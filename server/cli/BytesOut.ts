@@ -1,0 +1,20 @@
+/** Results that are bytes: into a file that is named, or to standard output. */
+import { writeFile } from "node:fs/promises";
+import { Effect } from "effect";
+import { type CliFailure, usageFailure } from "./CliFailure.ts";
+import { optionalText } from "./KeyOptions.ts";
+
+export const outOption = optionalText("out", "FILE", "Where it is written. Default: standard output.");
+
+/** Writes all of it; a file that is there is replaced. */
+export const writeOut = (file: string, bytes: Uint8Array): Effect.Effect<void, CliFailure> =>
+  Effect.tryPromise({
+    try: () => writeFile(file, bytes),
+    catch: () => usageFailure(`--out: ${file} cannot be written; check the folder and the disk`),
+  });
+
+export const printBytes = (bytes: Uint8Array): Effect.Effect<void> =>
+  Effect.async<void>((resume) => {
+    // A reader that went away has read enough.
+    process.stdout.write(bytes, () => resume(Effect.void));
+  });
