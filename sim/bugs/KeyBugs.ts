@@ -40,7 +40,7 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     name: "share-before-consent",
     changes: "the consent to a signature is not stored",
     finds: "K2",
-    orFinds: ["K4"],
+    orFinds: ["K4", "S32"],
     schedule: "keys",
     tampering: without(({ table }) => table === "consents"),
   },

@@ -14,47 +14,58 @@ import { askedIn, keyIdIn, messageOf, operationOf, sessionOf } from "./Signing.t
 /** Sessions remembered at least. */
 const REMEMBERED = 8_192;
 
+type Open = SignMessageOf<"Sign.Open">;
+
 export const K2 = (ghost: Ghost, oracle: Oracle): Checker => {
-  /** By slot and session: what it was opened with first, and the digests that packages gave it. */
-  const opened = new RecentMap<SignMessageOf<"Sign.Open">>(REMEMBERED);
+  /** By slot and session: everything it was opened with, of which the peer takes one, and the digests in packages. */
+  const opened = new RecentMap<ReadonlyArray<Open>>(REMEMBERED);
   const told = new RecentMap<ReadonlyArray<string>>(REMEMBERED);
-  const assertConsented = (peer: Watched, session: string): void => {
-    const name = `${peer.slot} ${session}`;
-    const open = opened.get(name);
-    const leaves = `its share in session ${session} leaves`;
-    const asked = open && askedIn(open);
-    if (open === undefined || asked === undefined)
-      throw new Violation("K2", `peer ${peer.slot} was asked for nothing that can be signed`, leaves);
+  /** By slot and session: the share that left; the same again tells nobody more. */
+  const left = new RecentMap<string>(REMEMBERED);
+  /** Why a share for this is not allowed; undefined where it is. */
+  const fault = (
+    peer: Watched,
+    open: Open,
+    digests: ReadonlyArray<string>,
+  ): readonly ["K2" | "K9", string] | undefined => {
+    const asked = askedIn(open);
+    if (asked === undefined) return ["K2", `peer ${peer.slot} was asked for nothing that can be signed`];
     const keyId = keyIdIn(open.evidence.path);
     const generation = generationAt(peer.store, keyId, open.generation);
     if (generation?.state !== "ACTIVE")
-      throw new Violation(
+      return [
         "K9",
         `generation ${open.generation} of ${keyId} is ${generation?.state ?? "not there"} at peer ${peer.slot}`,
-        leaves,
-      );
+      ];
     const claims = oracle.bearerOf(open.evidence.token);
     const clusterId = ghost.membership?.topology.clusterId ?? "";
     const operation = claims && operationOf(ghost.crypto, clusterId, claims, generation, open, asked);
     const consent = operation === undefined ? undefined : ghost.keys.consentOf(operation, peer.slot);
+    if (consent === undefined) return ["K2", `peer ${peer.slot} has no durable consent to operation ${operation}`];
     const digest = ghost.crypto.sha256(messageOf(asked));
-    if (consent === undefined)
-      throw new Violation("K2", `peer ${peer.slot} has no durable consent to operation ${operation}`, leaves);
     if (consent.messageDigest !== digest || consent.keyId !== keyId || consent.generation !== open.generation)
-      throw new Violation(
+      return [
         "K2",
-        `peer ${peer.slot} consented to message ${consent.messageDigest} with generation ${consent.generation} of ${consent.keyId}`,
-        `${leaves}, where message ${digest} is asked for`,
-      );
-    if (told.get(name)?.includes(digest) !== true)
-      throw new Violation("K2", `no package names message ${digest} to peer ${peer.slot}`, leaves);
+        `peer ${peer.slot} consented to message ${consent.messageDigest} with generation ${consent.generation} of ${consent.keyId}, where message ${digest} is asked for`,
+      ];
+    return digests.includes(digest) ? undefined : ["K2", `no package names message ${digest} to peer ${peer.slot}`];
+  };
+  const assertConsented = (peer: Watched, session: string): void => {
+    const name = `${peer.slot} ${session}`;
+    const digests = told.get(name) ?? [];
+    let found: ReturnType<typeof fault> = ["K2", `peer ${peer.slot} was asked for no signature`];
+    for (const open of opened.get(name) ?? []) {
+      found = fault(peer, open, digests);
+      if (found === undefined) return;
+    }
+    throw new Violation(...found, `its share in session ${session} leaves`);
   };
   return {
     id: "K2",
     delivered: ({ slot }, message, from) => {
       if (message._tag === "Sign.Open") {
         const name = `${slot} ${sessionOf(from, message.sessionId)}`;
-        if (opened.get(name) === undefined) opened.set(name, message);
+        opened.set(name, [...(opened.get(name) ?? []), message]);
       }
       if (message._tag === "Sign.Package")
         for (const { sessionId, messageDigest } of message.items) {
@@ -64,7 +75,11 @@ export const K2 = (ghost: Ghost, oracle: Oracle): Checker => {
     },
     sent: (peer, message, to) => {
       if (message._tag !== "Sign.Share" || ghost.isLying(peer.slot) || peer.isDamaged) return;
-      for (const { sessionId } of message.items) assertConsented(peer, sessionOf(to, sessionId));
+      for (const { sessionId, scalar } of message.items) {
+        const session = sessionOf(to, sessionId);
+        if (left.get(`${peer.slot} ${session}`) !== scalar) assertConsented(peer, session);
+        left.set(`${peer.slot} ${session}`, scalar);
+      }
     },
   };
 };

@@ -53,6 +53,10 @@ const consents = (writes: ReadonlyArray<Write>, { event, id, keyId, generation, 
       write.row.coordinator === entryPeer,
   );
 
+/** Whether the event tells of a share that the same transaction stores again. */
+const repairs = (writes: ReadonlyArray<Write>, { event }: Rows["audit"]): boolean =>
+  event === "SHARE_REPAIRED" && writes.some(({ table, op }) => table === "shares" && op !== "remove");
+
 const auditRowsOf = (writes: ReadonlyArray<Write>, id: string): number => {
   let rows = 0;
   for (const write of writes) if (write.table === "audit" && write.op === "insert" && write.row.id === id) rows += 1;
@@ -92,7 +96,11 @@ export const S32 = (ghost: Ghost): Checker => {
         if (write.op !== "insert")
           throw new Violation("S32", "audit rows are written once", `peer ${slot} did ${write.op} ${write.key}`);
         const { row } = write;
-        const isOther = row.requestId !== undefined || founds(ghost.crypto, writes, row) || consents(writes, row);
+        const isOther =
+          row.requestId !== undefined ||
+          founds(ghost.crypto, writes, row) ||
+          consents(writes, row) ||
+          repairs(writes, row);
         if (!isOther && !applies(writes, row.id))
           throw new Violation(
             "S32",
