@@ -82,10 +82,12 @@ const healthWhile = async (
       await new Promise((resolve) => void setTimeout(resolve, 20));
     }
   })();
-  const loaded = await run();
-  state.isOver = true;
-  await probing;
-  return [loaded, latencies];
+  try {
+    return [await run(), latencies];
+  } finally {
+    state.isOver = true;
+    await probing;
+  }
 };
 
 const measured = async (cluster: MeasuredCluster): Promise<Figures> => {

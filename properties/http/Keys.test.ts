@@ -199,6 +199,25 @@ describe("a key", () => {
     expect((await sign(2, "k1", "BIP340")).json["code"]).toBe("INVALID_COMMAND");
   });
 
+  it("signs a mebibyte, and not a byte more", { timeout: 30_000 }, async () => {
+    const ask = (bytes: number) =>
+      cluster.post(3, `${KEYS}/k1/sign`, {
+        command: {
+          type: "arbitrary",
+          authorityId: "arbitrary",
+          artifact: { scheme: "EdDSA", hash: "SHA256", data64: Buffer.alloc(bytes, 7).toString("base64") },
+        },
+      });
+    const digest = createHash("sha256")
+      .update(Buffer.alloc(1024 * 1024, 7))
+      .digest();
+    const { json } = await cluster.get(1, `${KEYS}/k1/public`);
+    const key = createPublicKey({ key: Buffer.from(String(json["spki64"]), "base64"), format: "der", type: "spki" });
+    expect(opensslVerify(null, digest, key, bytesIn(await ask(1024 * 1024), "signature64"))).toBe(true);
+    expect((await ask(1024 * 1024 + 1)).json["code"]).toBe("INVALID_REQUEST_BODY");
+    expect((await ask(1_200_000)).json["code"]).toBe("BODY_TOO_LARGE");
+  });
+
   it.each(["BIP340", "TAPROOT"])("of secp256k1 signs for %s", async (scheme) => {
     const keyId = scheme.toLowerCase();
     expect((await create(2, keyId, { algorithm: "SECP256K1", scheme })).status).toBe(201);
