@@ -1,5 +1,6 @@
 /** At its start a peer opens the seal of every row it has, of every kind and in every table. */
 import { describe, expect, it } from "vitest";
+import { SELF } from "../core/protocol/Tables.ts";
 import { tableNames, type TableName, type Write } from "../core/Tables.ts";
 import type { ByteStore, Change, StoredRow } from "../runtime/ByteStore.ts";
 import type { ScheduleName } from "../sim/schedules/Schedules.ts";
@@ -11,14 +12,21 @@ import { integrityKeyOf, openSealed, peerRow } from "./store/SealedRows.ts";
 const integrity = integrityKeyOf(1);
 
 /** Schedules in which clusters store rows of every kind there is, run in turn until they have. */
-const schedules: ReadonlyArray<ScheduleName> = ["equivocating-writer", "rollback-declared", "lying-session-writer"];
+const schedules: ReadonlyArray<ScheduleName> = [
+  "equivocating-writer",
+  "rollback-declared",
+  "lying-session-writer",
+  "keys-and-crashes",
+];
+/** No run lasts until a consent goes and this is left of it. */
+const floor: Write = { op: "insert", table: "consentFloor", key: SELF, row: { expiresAt: 1_800_000_000_000 } };
 /** What a run stores of these would name another first key, and a later one. */
 const ours: ReadonlySet<TableName> = new Set(["peer", "integrity"]);
 const MOST_SEEDS = 30;
 
 /** One row of each kind as simulated peers stored them; the head is the store's own. */
 const oneOfEach = (): ReadonlyArray<Write> => {
-  const found = new Map<TableName, Write>();
+  const found = new Map<TableName, Write>([["consentFloor", floor]]);
   const written = (writes: ReadonlyArray<Write>): ReadonlyArray<Write> => {
     for (const write of writes) if (write.op !== "remove") found.set(write.table, { ...write, op: "insert" });
     return writes;

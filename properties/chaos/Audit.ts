@@ -235,7 +235,14 @@ class Audit {
         const { requestId, said, token } = asked;
         if (isSuccess(answer)) production.modelOf(said).assertMeant(requestId, said, token, answer);
         // It is unknown here what has held a real peer up.
-        const reply = { requestId, answer, askedAt: asked.at, asked: undefined, undisturbedSince: undefined, repliedAt: at };
+        const reply = {
+          requestId,
+          answer,
+          askedAt: asked.at,
+          asked: undefined,
+          undisturbedSince: undefined,
+          repliedAt: at,
+        };
         for (const hook of this.#checkers.hooks("replied")) hook(this.#peer(asked.slot), reply);
         this.#truth.replied(asked, answer, body);
         return this.#witness.answered(requestId, at, answer, true);

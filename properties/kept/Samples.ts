@@ -6,7 +6,8 @@ import { commands } from "../../core/commands/Commands.ts";
 import type { Message } from "../../core/Message.ts";
 import { messageCodec } from "../../core/Message.ts";
 import { protocolMessages } from "../../core/protocol/Message.ts";
-import { rowCodec, type TableName, tableNames } from "../../core/Tables.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
+import { rowCodec, type Rows, type TableName, tableNames } from "../../core/Tables.ts";
 import { nativeBackend } from "../../sim/bin/NativeBackend.ts";
 import { runSeed } from "../../sim/run/Simulation.ts";
 import type { ScheduleName } from "../../sim/schedules/Schedules.ts";
@@ -18,7 +19,13 @@ export interface Samples {
   readonly messages: { readonly [tag: string]: string };
 }
 
-const schedules: ReadonlyArray<ScheduleName> = ["swarm", "rollback-declared", "equivocating-writer"];
+const schedules: ReadonlyArray<ScheduleName> = [
+  "swarm",
+  "rollback-declared",
+  "equivocating-writer",
+  "restore-after-refresh",
+  "keys-and-crashes",
+];
 const MOST_SEEDS = 60;
 
 /** The integrity layer's own rows are in every database. */
@@ -27,6 +34,11 @@ const tags: ReadonlyArray<string> = [
   ...Object.keys(protocolMessages),
   ...commands.modules.flatMap(({ messages }) => Object.keys(messages)),
 ];
+
+const floorOf = ({ expiresAt }: Rows["consents"]) => ({
+  key: SELF,
+  row: bytesToHex(encode(rowCodec("consentFloor"), { expiresAt })),
+});
 
 /** Throws unless the runs have brought forth one of each. */
 export const samples = (): Samples => {
@@ -58,6 +70,8 @@ export const samples = (): Samples => {
               const { table, key } = write;
               const row = bytesToHex(encode(rowCodec(table) as Codec<unknown>, write.row));
               if (row.length < (rows.get(table)?.row.length ?? Number.POSITIVE_INFINITY)) rows.set(table, { key, row });
+              // No run lasts until a consent goes; what is left of it is its deadline.
+              if (write.table === "consents") rows.set("consentFloor", floorOf(write.row));
             }
             return writes;
           },
