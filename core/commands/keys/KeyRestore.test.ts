@@ -107,6 +107,22 @@ describe("a member restored from the moment before it applied a key", () => {
     expect(held(cluster)).toEqual(each(1, 1));
   });
 
+  it("has no share of a key that was destroyed since", () => {
+    const cluster = keyed();
+    const before = cluster.committed.filter(({ peerId }) => peerId === 2).length;
+    create(cluster, 1, "create");
+    cluster.pass(2_000);
+    const disks = [1, 2, 3].map((more) => diskAfter(cluster, 2, before + more));
+    const prepared = disks.find((disk) => disk.get("preparations")?.size === 1);
+    if (prepared === undefined) throw new Error("it was never prepared");
+    expect(prepared.get("pending")?.size).toBe(1);
+    destroy(cluster, 1, "destroy", { baseGeneration: 1, generation: 1, final: true });
+    cluster.pass(2_000);
+    restored(cluster, prepared);
+    expectSameRows(cluster, 1);
+    expect(held(cluster)).toEqual(each(1, 0));
+  });
+
   it("has nothing of a key that nobody has: it goes with the restore", () => {
     const cluster = keyed();
     cluster.tamper = (_from, _to, message) => (message._tag === "Prepare" ? undefined : message);

@@ -140,8 +140,10 @@ export const undoGeneration = (step: Step, { generation, keyIdentity }: MadeGene
 
 const PAGE = 256;
 
-/** Erases all shares of a key. */
+/** Erases all shares of a key, one that was pending until this very step among them. */
 const eraseAll = (step: Step, keyId: string): void => {
+  for (const { row } of keyRows(step.view).scan("pending", generationKey(keyId, 0), PAGE))
+    if (row.keyId === keyId) eraseShare(step, keyId, row.generation);
   const last = generationKey(keyId, Number.MAX_SAFE_INTEGER);
   for (let after = generationKey(keyId, 0); ; ) {
     const page = keyRows(step.view)
