@@ -12,9 +12,9 @@ import { median, quantile, rounded } from "./Statistics.ts";
 
 const PEERS = 3;
 const ROUNDS = 3;
-const SIGNATURES = 100;
+const SIGNATURES = 60;
 const MANY = 64;
-const OF_MANY = 640;
+const OF_MANY = 256;
 const CREATIONS = 20;
 /** A peer that was killed is known to be away after the first of these. */
 const AFTER_FAILURE = 8;
@@ -111,7 +111,10 @@ const measured = async (cluster: MeasuredCluster): Promise<Figures> => {
   }
   await bare.stop();
   const creations = succeeded(await load(url, 1, CREATIONS, (index) => creation(token, `made-${index}`)), 201);
-  const [many, health] = await healthWhile(url, () => sign(MANY, OF_MANY));
+  // More than a busy machine signs in time are refused: what counts is how many were signed in a second.
+  const [many, health] = await healthWhile(url, () => load(url, MANY, OF_MANY, () => signing(token, keyId)));
+  const signed = many.statuses.get(200) ?? 0;
+  const manyPerSecond = (many.perSecond * signed) / OF_MANY;
   process.kill(cluster.peers.at(-1)?.pid ?? 0, "SIGKILL");
   await load(url, 1, AFTER_FAILURE, () => signing(token, keyId));
   const without = await sign(1, SIGNATURES);
@@ -126,8 +129,9 @@ const measured = async (cluster: MeasuredCluster): Promise<Figures> => {
     registrationOneCallerMedianMillis: rounded(registration),
     signOverBareSigner: rounded(own / yardstick, 1),
     signOverRegistration: rounded(own / registration),
-    sign64CallersPerSecond: rounded(many.perSecond, 0),
-    sign64CallersRateOverOneCaller: rounded(many.perSecond / perSecond, 1),
+    sign64CallersPerSecond: rounded(manyPerSecond, 0),
+    sign64CallersRefused: OF_MANY - signed,
+    sign64CallersRateOverOneCaller: rounded(manyPerSecond / perSecond, 1),
     healthP99WhileSigningMillis: rounded(quantile(health, 0.99)),
     createMedianMillis: rounded(median(creations.latencies)),
     createOverRegistration: rounded(median(creations.latencies) / registration, 1),
