@@ -222,9 +222,9 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({
       stepped: (_world, _peer, state) => {
         const slice = state.modules["signing"] as { sessions: Map<string, object> } | undefined;
-        if (slice === undefined || slice.sessions.size === 0) return;
-        const [first] = slice.sessions.values();
-        for (let at = 0; at < 1_100 && first !== undefined; at++) slice.sessions.set(`hoarded ${at}`, first);
+        const [first] = slice?.sessions.values() ?? [];
+        if (slice === undefined || first === undefined) return;
+        for (let at = 0; at < 1_100; at++) slice.sessions.set(`hoarded ${at}`, first);
       },
     }),
   },
