@@ -250,7 +250,7 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({
       delivered: (world, _peer, message) =>
         message._tag === "Sign.Open" && world.peers.some(({ state }) => state === undefined)
-          ? { ...message, timestamp: 0, expiresAt: 0 }
+          ? { ...message, generation: message.generation + 1_000 }
           : message,
     }),
   },
@@ -262,7 +262,8 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     schedule: "keys",
     peers: 3,
     tampering: () => ({
-      delivered: (_world, _peer, message) => (message._tag === "Sign.Open" ? { ...message, expiresAt: 0 } : message),
+      delivered: (_world, _peer, message) =>
+        message._tag === "Sign.Open" ? { ...message, generation: message.generation + 1_000 } : message,
     }),
   },
   {
