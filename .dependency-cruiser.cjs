@@ -73,6 +73,17 @@ const borrowed = [
     "a digest of rows, which are judged themselves (S11, S12) and whose roots are compared (L3)",
   ],
   [
+    "commands/keys/KeyRoot",
+    "models/keys/KeySubject",
+    "a digest of rows, which are judged themselves (K6, K7) and whose roots are compared (L3)",
+  ],
+  [
+    "commands/(makeKey/KeygenEffects|destroyKey/DestroyKey)",
+    "models/keys/KeyEffects",
+    "effects are bytes; what they read as is held against what callers sent (S30)",
+  ],
+  ["threshold/Secret", "checkers/K5", "what a secret is, so that one in a value is found"],
+  [
     "commands/approvers/Terms",
     "checkers/S13",
     "a wrong name of an index row leaves its approver out of a list, which S40 judges by the text of records",

@@ -9,6 +9,8 @@ import { cryptographyOf } from "../sim/crypto/Cryptography.ts";
 import type { Asked } from "../sim/requests/Asked.ts";
 import { Commands } from "../sim/requests/Commands.ts";
 import { atEdge, edgeNames } from "../sim/requests/Edges.ts";
+import { atKeyEdge, keyEdgeNames } from "../sim/requests/KeyEdges.ts";
+import { creation, ending, type KeyRequest, renewal, repairing, signing } from "../sim/requests/KeyRequests.ts";
 import { listAtEdge, listEdgeNames } from "../sim/requests/ListQueries.ts";
 import { ruleMarks, rules } from "../sim/requests/Rules.ts";
 import { missingPoints } from "../sim/hunting/Sometimes.ts";
@@ -31,6 +33,22 @@ for (const name of edgeNames)
     const mark = `${edge.refusedAs === undefined ? "kept" : "broken"} ${edge.rule}`;
     atEdges.set(mark, (atEdges.get(mark) ?? new Set()).add(asked.kind));
   }
+const ofKeys: ReadonlyArray<KeyRequest> = [
+  creation(commands, "k", { algorithm: "ED25519", scheme: undefined, assetOwner: undefined }),
+  renewal(commands, "rotate", { keyId: "k", base: 1, assetOwner: undefined }),
+  ending(commands, { keyId: "k", base: 2, generation: 1, isFinal: false }),
+  signing(commands, { keyId: "k", scheme: "EdDSA", hash: undefined, data: rawBody, generation: undefined }),
+  repairing(commands, { keyId: "k", helpers: [1] }),
+];
+for (const name of keyEdgeNames)
+  for (const asked of ofKeys) {
+    const edge = atKeyEdge(commands, asked, name)?.edge;
+    // Every kind of request breaks the rules of all bodies.
+    if (edge === undefined || edge.rule === "4.1.2 body") continue;
+    const mark = `${edge.refusedAs === undefined ? "kept" : "broken"} ${edge.rule}`;
+    atEdges.set(mark, (atEdges.get(mark) ?? new Set()).add(asked.kind));
+  }
+atEdges.set("broken 2.8 shares", new Set(["KEYGEN"]));
 for (const name of listEdgeNames) {
   const edge = listAtEdge(name)?.edge;
   if (edge !== undefined) atEdges.set(`${edge.isBroken ? "broken" : "kept"} ${edge.rule}`, new Set(["list"]));
@@ -48,7 +66,16 @@ const list = (names: Iterable<string>): string => {
 const found = new Set(plantedBugs.flatMap(({ finds, orFinds = [] }) => [finds, ...orFinds]));
 
 it("asks for each rule both ways, and judges it", () => {
-  const askers = new Set(["REGISTER", "METADATA", "OPTIONS", "FINISH", "list", "get", "policy"]);
+  const askers = new Set([
+    "REGISTER",
+    "METADATA",
+    "OPTIONS",
+    "FINISH",
+    "list",
+    "get",
+    "policy",
+    ...ofKeys.map(({ kind }) => kind),
+  ]);
   for (const [rule, { refused, done, judges }] of Object.entries(rules)) {
     const asking = [...refused, ...done].flatMap(askersOf);
     expect(

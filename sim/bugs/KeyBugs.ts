@@ -222,9 +222,9 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({
       stepped: (_world, _peer, state) => {
         const slice = state.modules["signing"] as { sessions: Map<string, object> } | undefined;
-        if (slice === undefined || slice.sessions.size === 0) return;
-        const [first] = slice.sessions.values();
-        for (let at = 0; at < 1_100 && first !== undefined; at++) slice.sessions.set(`hoarded ${at}`, first);
+        const [first] = slice?.sessions.values() ?? [];
+        if (slice === undefined || first === undefined) return;
+        for (let at = 0; at < 1_100; at++) slice.sessions.set(`hoarded ${at}`, first);
       },
     }),
   },
@@ -250,7 +250,7 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({
       delivered: (world, _peer, message) =>
         message._tag === "Sign.Open" && world.peers.some(({ state }) => state === undefined)
-          ? { ...message, timestamp: 0, expiresAt: 0 }
+          ? { ...message, generation: message.generation + 1_000 }
           : message,
     }),
   },
@@ -262,7 +262,8 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     schedule: "keys",
     peers: 3,
     tampering: () => ({
-      delivered: (_world, _peer, message) => (message._tag === "Sign.Open" ? { ...message, expiresAt: 0 } : message),
+      delivered: (_world, _peer, message) =>
+        message._tag === "Sign.Open" ? { ...message, generation: message.generation + 1_000 } : message,
     }),
   },
   {

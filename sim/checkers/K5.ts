@@ -3,7 +3,6 @@
  * Every one that was computed with is known, and looked for in the bytes and texts of whatever has to do with keys.
  */
 import { Encoding } from "effect";
-import { isOfModule } from "../../core/protocol/Message.ts";
 import { Secret } from "../../core/threshold/Secret.ts";
 import { Violation } from "../base/Violation.ts";
 import type { HeldSecrets } from "../crypto/HeldSecrets.ts";
@@ -77,7 +76,7 @@ export const K5 = (held: HeldSecrets): Checker => {
       }
     },
     sent: ({ slot }, message) => {
-      const found = isOfModule(message) && !held.isEmpty ? find(message) : undefined;
+      const found = message._tag.includes(".") && !held.isEmpty ? find(message) : undefined;
       if (found !== undefined)
         throw new Violation("K5", rule, `peer ${slot} sent one in a ${message._tag} at ${found}`);
     },

@@ -53,9 +53,6 @@ export const isKeyMaking = (asked: Meant): asked is KeyMaking => asked.kind === 
 export const isKeyEnding = (asked: Meant): asked is KeyEnding => asked.kind === "DESTROY";
 export const isSigning = (asked: Meant): asked is Signing => asked.kind === "SIGN";
 export const isRepairing = (asked: Meant): asked is Repairing => asked.kind === "REPAIR";
-export const isOfKey = (asked: Meant): asked is KeyRequest =>
-  isKeyMaking(asked) || isKeyEnding(asked) || isSigning(asked) || isRepairing(asked);
-
 /** One that the bearer needs, and the same for another key, which is not enough. */
 const ofKey = (keyId: string, act: string): Permission => ({
   needed: `service.key.${keyId}.${act}`,
