@@ -121,6 +121,7 @@ export class Service {
     chronicle.note("reply", peer.slot, detail, Number(requestId.slice(1)) || 0);
     observer?.replied(peer.slot, requestId, answer);
     chronicle.marks.add(nameOfAnswer(answer));
+    if (answer._tag === "Signed" && answer.imposters.length > 0) chronicle.marks.add("an imposter was named");
   }
 
   /** A caller is told the answer of its peer's driver, or what its peer says where there is none. */
