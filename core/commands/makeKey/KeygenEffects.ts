@@ -49,7 +49,7 @@ export const keygenEffectsAt =
   ({ proposedAt, version }) => {
     const at = Math.max(proposedAt, base.key?.updatedAt ?? 0);
     const key: Key = {
-      keyId: making.ref,
+      keyId: making.keyId,
       algorithm,
       scheme,
       status: "ACTIVE",

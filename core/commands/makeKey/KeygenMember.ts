@@ -65,11 +65,11 @@ const opening = (
 };
 
 const rowsOpening = (step: Step, making: Making): Opening | string => {
-  if (step.isLocked(generationLock(making.ref))) return "LOCKED";
+  if (step.isLocked(generationLock(making.keyId))) return "LOCKED";
   const stands = standing(step, making);
   if (stands._tag === "Impossible") return stands.rejection.code;
   if (stands._tag === "Done") return "DONE";
-  if (!hasRoom(step, generationKey(making.ref, making.base + 1))) return "PENDING_CAPACITY";
+  if (!hasRoom(step, generationKey(making.keyId, making.base + 1))) return "PENDING_CAPACITY";
   const start = startOf(step, making);
   return typeof start === "string" ? start : { making, ...start };
 };
@@ -122,9 +122,9 @@ const REPLACED = { code: "REPLACED", members: [] };
  * A later session of the same key takes the place of the earlier one; beyond the limit, of the oldest that is not done
  * here. The writer has ended it, or lost it with its process.
  */
-const makeRoom = (step: Step, { ref }: Making): void => {
+const makeRoom = (step: Step, { keyId }: Making): void => {
   for (const { sessionId, making } of step.slice(makings).sessions.values())
-    if (making.ref === ref) endHere(step, sessionId, REPLACED);
+    if (making.keyId === keyId) endHere(step, sessionId, REPLACED);
   const open = [...step.slice(makings).sessions.values()].filter(({ made }) => made === undefined);
   for (const { sessionId } of open.slice(0, Math.max(0, open.length + 1 - MOST_SESSIONS)))
     endHere(step, sessionId, REPLACED);

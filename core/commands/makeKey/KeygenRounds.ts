@@ -232,7 +232,7 @@ const pendingOf = (
   const group = groupRecordOf(key);
   const packages = inOrder(step, session);
   const transcript = transcriptDigest(step.context.crypto, { sessionId, requestDigest, packages, publicKey, group });
-  const named = { keyId: making.ref, generation: making.base + 1, publicKey, group, transcript };
+  const named = { keyId: making.keyId, generation: making.base + 1, publicKey, group, transcript };
   const box = shareBox(step, named, share.secret, sessionId);
   share.secret.wipe();
   return { ...named, sessionId, requestDigest, box, storedAt: step.now, incarnations };

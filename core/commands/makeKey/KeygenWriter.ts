@@ -96,10 +96,10 @@ export const openSessions = (step: Step): void => {
 
 /** Whether it waits for a session of its own, and for nothing else. */
 const isWaiting = (step: Step, { intent, tokenExpiresAt }: Wanted): boolean => {
-  for (const { making } of step.slice(makings).sessions.values()) if (making.ref === intent.ref) return false;
-  for (const { keyId } of step.slice(makings).pending.values()) if (keyId === intent.ref) return false;
+  for (const { making } of step.slice(makings).sessions.values()) if (making.keyId === intent.keyId) return false;
+  for (const { keyId } of step.slice(makings).pending.values()) if (keyId === intent.keyId) return false;
   return (
-    !step.isLocked(generationLock(intent.ref)) &&
+    !step.isLocked(generationLock(intent.keyId)) &&
     endsTooSoon(step.context, tokenExpiresAt) === undefined &&
     standing(step, intent)._tag === "NotYet"
   );

@@ -16,7 +16,7 @@ export const makeAlone = (
   { sessionId, making, incarnations, old }: Pick<KeygenSession, "sessionId" | "making" | "incarnations" | "old">,
 ): void => {
   const { crypto, entropy } = step.context;
-  const { requestDigest, ref: keyId, base } = making;
+  const { requestDigest, keyId, base } = making;
   const seed = new Secret(crypto.derive(entropy, `keygen ${sessionId}`));
   const kept = old && { publicKey: baseOf(step.view, making).generation?.publicKey ?? "", secret: old.share.secret };
   const { publicKey, secret } = kept ?? suiteHere(step, making).solo.keyOf(seed);

@@ -8,9 +8,9 @@ import { custodyOwner } from "../keys/KeyId.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
 import type { Making as Way } from "../keys/KeyRecord.ts";
 import { applyGeneration, installGeneration, undoGeneration } from "../keys/KeyRows.ts";
-import { KEYS_SINCE, generationKey } from "../keys/Tables.ts";
+import { KEYS_SINCE, generationKey, keyRows } from "../keys/Tables.ts";
 import { keygenEffects } from "./KeygenEffects.ts";
-import { isMaking, KEYGEN, type Making, makingOf, makingPermissions } from "./Making.ts";
+import { isMaking, KEYGEN, type Making, madeUnder, makingOf, makingPermissions } from "./Making.ts";
 import { baseOf, isMade, readMaking, standing } from "./MakingStanding.ts";
 import { noteRefreshed } from "./OldShares.ts";
 import { forgetMark } from "./PendingRows.ts";
@@ -22,8 +22,8 @@ const events: { readonly [W in Way]: string } = {
 };
 
 /** Whether the change under way of the same key is the result of this very request. */
-const isUnderWay = (state: PeerState, { ref, requestDigest }: Making): boolean => {
-  const open = underWay(state, generationLock(ref));
+const isUnderWay = (state: PeerState, { keyId, requestDigest }: Making): boolean => {
+  const open = underWay(state, generationLock(keyId));
   return open?.kind === KEYGEN && keygenEffects.certified(open.effects).requestDigest === requestDigest;
 };
 
@@ -52,7 +52,7 @@ export const makeKey: Command<Making, Making> = {
   // A request like it waits for the outcome, and finds it.
   coalescesWith: () => undefined,
   heldUpBy: (state, making) => {
-    if (!state.undecided.locks.has(generationLock(making.ref))) return undefined;
+    if (!state.undecided.locks.has(generationLock(making.keyId))) return undefined;
     return isUnderWay(state, making) ? "own result" : "another change";
   },
 
@@ -98,7 +98,9 @@ export const makeKey: Command<Making, Making> = {
     return { _tag: "KeyMade", created: isFresh, key, generation };
   },
   existing: (view, ref, isOwn) => {
-    const { key, generation } = baseOf(view, { ref });
+    const { keyId, generation: number } = madeUnder(ref);
+    const { key, generation: newest } = baseOf(view, { keyId });
+    const generation = number === undefined ? newest : keyRows(view).get("generations", generationKey(keyId, number));
     return (
       key && generation && { revision: key.revision, answer: { _tag: "KeyMade", created: isOwn, key, generation } }
     );

@@ -25,8 +25,9 @@ const REQUEST_TAG = "CUSTODY_KEYGEN_REQUEST_V1";
 
 export interface Making extends Intent {
   readonly kind: typeof KEYGEN;
-  /** The id of the key. */
+  /** What it makes: the id of the key, and of a renewal the number of the generation behind it. */
   readonly ref: string;
+  readonly keyId: string;
   readonly madeBy: Way;
   /** The generation that the new one follows; 0 of a new key. */
   readonly base: number;
@@ -62,7 +63,7 @@ export const makingPermissions = (call: Call): ReadonlyArray<string> => {
     : [REFRESH_PERMISSION, keyPermission(asked.keyId, "refresh")];
 };
 
-type Fields = Omit<Making, "kind" | "ref" | "locks" | "deadline" | "requestDigest"> & { readonly keyId: string };
+type Fields = Omit<Making, "kind" | "ref" | "locks" | "deadline" | "requestDigest">;
 
 const idsOf = (authorities: ReadonlyArray<{ readonly id: string }> | undefined): ReadonlyArray<string> | undefined =>
   authorities?.map(({ id }) => id);
@@ -94,13 +95,24 @@ const fieldsOf = (asked: Asked, rawBody: Uint8Array): Either.Either<Fields, Reje
         }),
       );
 
+/** A key is made once; its later generations follow each other, and each is found by its own number. */
+const nameOf = ({ keyId, madeBy, base }: Fields): string => (madeBy === "CREATE" ? keyId : `${keyId}/${base + 1}`);
+
+/** The key of that name, and its generation where it is one of a renewal; ids of keys have no slash. */
+export const madeUnder = (ref: string): { readonly keyId: string; readonly generation: number | undefined } => {
+  const at = ref.lastIndexOf("/");
+  return at < 0
+    ? { keyId: ref, generation: undefined }
+    : { keyId: ref.slice(0, at), generation: Number(ref.slice(at + 1)) };
+};
+
 /** Reads and validates a request that {@link isMaking}; the left side names every field at fault. */
 export const makingOf = memoized(
   (call: Call, crypto: Crypto): Either.Either<Making, Rejection> =>
-    Either.map(fieldsOf(askedIn(call) ?? { way: "CREATE" }, call.rawBody), ({ keyId, ...fields }) => ({
+    Either.map(fieldsOf(askedIn(call) ?? { way: "CREATE" }, call.rawBody), (fields) => ({
       kind: KEYGEN,
-      ref: keyId,
-      locks: [generationLock(keyId)],
+      ref: nameOf(fields),
+      locks: [generationLock(fields.keyId)],
       deadline: Number.POSITIVE_INFINITY,
       requestDigest: crypto.digest(REQUEST_TAG, requestLineCodec, requestLineOf(call, crypto)),
       ...fields,

@@ -32,10 +32,10 @@ const owned = rejection(
   "Repeat the request; another key is made.",
 );
 
-export const baseOf = (view: RowView, { ref }: Pick<Making, "ref">): Base => {
+export const baseOf = (view: RowView, { keyId }: Pick<Making, "keyId">): Base => {
   const rows = keyRows(view);
-  const key = rows.get("custodyKeys", ref);
-  return { key, generation: key && rows.get("generations", generationKey(ref, key.generation)) };
+  const key = rows.get("custodyKeys", keyId);
+  return { key, generation: key && rows.get("generations", generationKey(keyId, key.generation)) };
 };
 
 const isSameList = (asked: ReadonlyArray<string> | undefined, has: ReadonlyArray<string>): boolean =>
@@ -54,7 +54,7 @@ export const isMade = (view: RowView, making: Making): boolean => {
   const { key } = base;
   if (key?.status !== "ACTIVE") return false;
   if (making.madeBy !== "CREATE") return key.generation === making.base + 1 && fits(making, base);
-  const first = keyRows(view).get("generations", generationKey(making.ref, 1));
+  const first = keyRows(view).get("generations", generationKey(making.keyId, 1));
   return (
     key.algorithm === making.algorithm &&
     key.scheme === (making.scheme ?? key.scheme) &&
@@ -106,7 +106,7 @@ export const readMaking = (
 
 /** What this peer has made for the request; not what goes, or is replaced, in this very step. */
 const pendingFor = (evaluation: EvaluationContext, making: Making): KeyRows["pending"] | undefined => {
-  const key = generationKey(making.ref, making.base + 1);
+  const key = generationKey(making.keyId, making.base + 1);
   const row = keyRows(evaluation.context.view).get("pending", key);
   const isKept = row !== undefined && evaluation.slice(makings).pending.get(key)?.sessionId === row.sessionId;
   return isKept && row.requestDigest === making.requestDigest && evaluation.isCurrent(row.incarnations)
@@ -127,7 +127,7 @@ export const standing = (evaluation: EvaluationContext, making: Making): Standin
   if (pending === undefined) return { _tag: "NotYet" };
   const identity = custodyIdentity(crypto, suite.right, pending);
   const owner = approverRows(view).get("keys", identity);
-  const isOthers = owner !== undefined && owner.id !== custodyOwner(making.ref);
+  const isOthers = owner !== undefined && owner.id !== custodyOwner(making.keyId);
   if (isOthers || evaluation.isLocked(keyLock(identity)))
     return { _tag: "Impossible", rejection: owned, isFinal: false };
   const base = baseOf(view, making);
