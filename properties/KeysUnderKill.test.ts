@@ -137,9 +137,8 @@ it(
     const state = { isOver: false };
     let kills = 0;
     const killing = (async () => {
-      while (!state.isOver) {
+      while (!state.isOver || kills < VICTIMS.length) {
         await pause(BETWEEN_KILLS_MILLIS);
-        if (state.isOver) break;
         const victim = VICTIMS[kills % VICTIMS.length] ?? 1;
         kill(victim);
         kills += 1;

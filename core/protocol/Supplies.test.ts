@@ -25,8 +25,9 @@ const off = { arbitrary: false };
 
 describe("what modules supply", () => {
   it("is core alone where they add nothing", () => {
+    expect(featuresOf(commands.modules)).toEqual(["core", "keys"]);
+    for (const modules of [[], loaded(undefined)]) expect(featuresOf(modules)).toEqual(["core"]);
     for (const modules of [[], loaded(undefined), commands.modules]) {
-      expect(featuresOf(modules)).toEqual(["core"]);
       expect(authoritiesOf(modules, on)).toEqual(["arbitrary", "custom"]);
       expect(authoritiesOf(modules, off)).toEqual(["custom"]);
     }

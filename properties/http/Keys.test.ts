@@ -7,22 +7,23 @@ import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";
+import { Secret } from "../../core/threshold/Secret.ts";
 import { verifiesBip340 } from "../keys/PlainBip340.ts";
 import { openClient, values } from "../../server/sqlite/Database.ts";
 import { Effect } from "effect";
 import { allPermissions, type Answered, registration, ServerCluster } from "./ServerCluster.ts";
 
-const { secrets } = vi.hoisted(() => ({ secrets: new Map<string, Uint8Array>() }));
-vi.mock("../../core/threshold/Secret.ts", async (importOriginal) => {
-  const { Secret } = await importOriginal<typeof import("../../core/threshold/Secret.ts")>();
-  class Noted extends Secret {
-    constructor(bytes: Uint8Array) {
-      super(bytes);
-      // Zeros and small numbers are everywhere.
-      if (new Set(bytes).size > 12) secrets.set(Buffer.from(bytes).toString("hex"), Uint8Array.from(bytes));
-    }
-  }
-  return { Secret: Noted };
+/** Every secret that anything in this process has looked at, by its hexadecimal form. */
+const secrets = new Map<string, Uint8Array>();
+const { expose } = Secret.prototype;
+vi.spyOn(Secret.prototype, "expose").mockImplementation(function (this: Secret) {
+  const bytes = expose.call(this);
+  // Zeros and small numbers are everywhere.
+  if (new Set(bytes).size > 12) secrets.set(Buffer.from(bytes).toString("hex"), Uint8Array.from(bytes));
+  return bytes;
+});
+afterAll(() => {
+  vi.restoreAllMocks();
 });
 
 const KEYS = "/v1/custody/keys";

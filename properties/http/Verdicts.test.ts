@@ -4,7 +4,7 @@ import { Either } from "effect";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseMetadataRequest } from "../../core/credential/MetadataRequest.ts";
-import { readDraft } from "../../core/credential/RequestBody.ts";
+import { readBody, readDraft } from "../../core/credential/RequestBody.ts";
 import { parseRegisterRequest } from "../../core/credential/RegisterRequest.ts";
 import { parseFinishRequest } from "../../core/webauthn/FinishRequest.ts";
 import { endpoints, namedEndpoints } from "../../server/http/endpoints/Endpoints.ts";
@@ -12,10 +12,23 @@ import { openApi } from "../../server/http/endpoints/OpenApi.ts";
 import { readSystemBody } from "../../server/http/SystemBodies.ts";
 import { makeCredential } from "../webauthn/Authenticator.ts";
 
-type Judged = "registerApprover" | "replaceMetadata" | "finishEnrollment" | "initialize" | "unseal" | "rekey" | "seal";
+type OfKeys = "createKey" | "rotateKey" | "refreshKey" | "destroyKey" | "sign" | "verify" | "repairKey";
+type Judged =
+  | "registerApprover"
+  | "replaceMetadata"
+  | "finishEnrollment"
+  | "initialize"
+  | "unseal"
+  | "rekey"
+  | "seal"
+  | OfKeys;
 type Verdict = (body: Uint8Array) => Either.Either<unknown, { readonly code: string }>;
 
 const { initialize, unseal, rekey, seal } = endpoints;
+const ofKeys =
+  (name: OfKeys): Verdict =>
+  (body) =>
+    readBody<unknown>(body, "of keys", endpoints[name].body.shape);
 /** What judges the body of an endpoint, whose form alone is in question here. */
 const judges: { readonly [N in Judged]: Verdict } = {
   registerApprover: parseRegisterRequest,
@@ -25,6 +38,13 @@ const judges: { readonly [N in Judged]: Verdict } = {
   unseal: (body) => readSystemBody(unseal.body, body),
   rekey: (body) => readSystemBody(rekey.body, body),
   seal: (body) => readSystemBody(seal.body, body),
+  createKey: ofKeys("createKey"),
+  rotateKey: ofKeys("rotateKey"),
+  refreshKey: ofKeys("refreshKey"),
+  destroyKey: ofKeys("destroyKey"),
+  sign: ofKeys("sign"),
+  verify: ofKeys("verify"),
+  repairKey: ofKeys("repairKey"),
 };
 
 const ajv = new Ajv2020({ strict: false });
@@ -51,6 +71,13 @@ const bodies: { readonly [N in Judged]: ReadonlyArray<unknown> } = {
   unseal: [endpoints.unseal.body.example, { reset: true }],
   rekey: [{ start: true, shares: 5, threshold: 3, recipients: ["age1x"] }, { share64: "x" }, { reset: true }],
   seal: [{}],
+  createKey: [endpoints.createKey.body.example],
+  rotateKey: [endpoints.rotateKey.body.example],
+  refreshKey: [{ baseGeneration: 1, authorities: [{ id: "arbitrary" }], assetOwner: "desk-7" }],
+  destroyKey: [endpoints.destroyKey.body.example, { baseGeneration: 2, generation: 2, final: true }],
+  sign: [endpoints.sign.body.example],
+  verify: [endpoints.verify.body.example],
+  repairKey: [endpoints.repairKey.body.example],
 };
 
 /** Other values for a part of a body: of every type, at every bound, in and out of every form. */

@@ -44,9 +44,6 @@ const CALLERS: WorkloadPlan = {
 const FAST_STEPS = [500, 500, 500, 500, 500, 500, 500, 500, 1_000, 1_000, 1_000, 2_000] as const;
 /** How many runs in a thousand have sessions on the streams between peers. */
 const SESSIONS = 250;
-/** In how many runs in a thousand callers use keys, and how much they do so. */
-const KEYS = 350;
-const KEY_WEIGHT = 45;
 /** Within how long peers answer; and in how many runs in a thousand sooner, though late enough that silence is noticed first. */
 const ANSWER_MILLIS = 10_000;
 const SHORT_ANSWER_MILLIS = 3_000;
@@ -110,7 +107,6 @@ export const planOf = (
     capacities: { ...(schedule.isRoomy === true ? {} : drawnCapacities(choices)), ...draft.capacities },
     workload: {
       ...CALLERS,
-      keys: choices.plan("keys").chance("happens", KEYS) ? KEY_WEIGHT : 0,
       ...draft.workload,
       ...(options.callers === undefined ? {} : { callers: options.callers }),
     },

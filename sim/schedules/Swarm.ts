@@ -122,4 +122,4 @@ const nemeses = (choices: Choices): ReadonlyArray<Nemesis> => [
   ...(happens(choices, "a moment to strike at", 250) ? [anyMoment(choices)] : []),
 ];
 
-export const swarm: Schedule = { share: 4_400, marks: {}, plan, nemeses };
+export const swarm: Schedule = { share: 6_000, marks: {}, plan, nemeses };

@@ -221,22 +221,23 @@ const auditRepair = (step: Step, { keyId, claims, line, helpers, open }: Repair,
   });
 
 /** Sentences of our own: what another member writes is passed on to nobody. */
-const reasons = new Map<string, string>([
-  ["UNAUTHENTICATED", "it refuses the token"],
-  ["ACCESS_DENIED", "by its own judgement the token lacks the permission"],
-  ["UNDECIDED", "a change is undecided there"],
-  ["REGISTRY_DIFFERS", "its registry differs from that of this peer"],
-  ["GENERATION_DIFFERS", "it has another record of the generation"],
-  ["SHARE_MISSING", "its own share is missing"],
-  ["PART_UNREADABLE", "it could not read what another helper told it"],
-  ["TOKEN_KEYS_UNAVAILABLE", "it cannot verify tokens"],
-  ["NOT_ACTIVE", "it is not an active member now"],
-]);
+const reasons: { readonly [code: string]: string } = {
+  UNAUTHENTICATED: "it refuses the token",
+  ACCESS_DENIED: "by its own judgement the token lacks the permission",
+  UNDECIDED: "a change is undecided there",
+  REGISTRY_DIFFERS: "its registry differs from that of this peer",
+  GENERATION_DIFFERS: "it has another record of the generation",
+  SHARE_MISSING: "its own share is missing",
+  PART_UNREADABLE: "it could not read what another helper told it",
+  TOKEN_KEYS_UNAVAILABLE: "it cannot verify tokens",
+  NOT_ACTIVE: "it is not an active member now",
+};
 
 export const onRefused = (step: Step, from: PeerId, { sessionId, code }: RepairMessageOf<"Repair.Refused">): void => {
   const repair = repairOf(step, from, sessionId);
   if (repair === undefined || repair.sums.has(from)) return;
-  const reason = reasons.get(code) ?? "it refuses";
+  // A member may send any word, such as one that every object has.
+  const reason = (Object.hasOwn(reasons, code) ? reasons[code] : undefined) ?? "it refuses";
   end(step, repair, failed(`Peer ${from} does not help: ${reason}.`, [{ peerId: from, reason }]));
 };
 

@@ -5,27 +5,27 @@ import type { PeerId } from "../../protocol/Topology.ts";
 import { authorityNotAttached, keyDestroyed } from "../keys/KeyRefusals.ts";
 
 /** Sentences of our own: what another member writes is passed on to nobody. */
-const reasons = new Map<string, string>([
-  ["TOKEN_KEYS_UNAVAILABLE", NO_TOKEN_KEYS],
-  ["CLOCK_IN_DOUBT", "its clock was set, and by it alone the token is refused"],
-  ["CLOCK_SKEW", "its clock is more than 5 s behind"],
-  ["EXPIRED", "the operation's deadline is over by its clock"],
-  ["GENERATION_BEHIND", "it has not applied the key's active generation yet"],
-  ["GENERATION_AHEAD", "it has a later generation of the key"],
-  ["SHARE_MISSING", "its share of the key is missing"],
-  ["SESSION_CAPACITY", "it has as many signatures under way as it may"],
-  ["SESSION_UNKNOWN", "it has dropped the session"],
-  ["RECOVERING", "it is recovering"],
-  ["WRONG_SIGNERS", "it refuses the commitments of the signers"],
-  ["UNAUTHENTICATED", "it refuses the token"],
-  ["ACCESS_DENIED", "by its own judgement the token lacks the permission"],
-  ["KEY_DESTROYED", "the key is destroyed there"],
-  ["GENERATION_MOVED", "the generation is not active there"],
-  ["AUTHORITY_NOT_ATTACHED", "the authority is not attached or not enabled there"],
-  ["INVALID_COMMAND", "it refuses the command"],
-  ["INVALID_REQUEST_BODY", "it refuses the body"],
-  ["UNSUPPORTED_ALGORITHM", "it cannot sign with keys of this kind"],
-]);
+const reasons: { readonly [code: string]: string } = {
+  TOKEN_KEYS_UNAVAILABLE: NO_TOKEN_KEYS,
+  CLOCK_IN_DOUBT: "its clock was set, and by it alone the token is refused",
+  CLOCK_SKEW: "its clock is more than 5 s behind",
+  EXPIRED: "the operation's deadline is over by its clock",
+  GENERATION_BEHIND: "it has not applied the key's active generation yet",
+  GENERATION_AHEAD: "it has a later generation of the key",
+  SHARE_MISSING: "its share of the key is missing",
+  SESSION_CAPACITY: "it has as many signatures under way as it may",
+  SESSION_UNKNOWN: "it has dropped the session",
+  RECOVERING: "it is recovering",
+  WRONG_SIGNERS: "it refuses the commitments of the signers",
+  UNAUTHENTICATED: "it refuses the token",
+  ACCESS_DENIED: "by its own judgement the token lacks the permission",
+  KEY_DESTROYED: "the key is destroyed there",
+  GENERATION_MOVED: "the generation is not active there",
+  AUTHORITY_NOT_ATTACHED: "the authority is not attached or not enabled there",
+  INVALID_COMMAND: "it refuses the command",
+  INVALID_REQUEST_BODY: "it refuses the body",
+  UNSUPPORTED_ALGORITHM: "it cannot sign with keys of this kind",
+};
 
 /** Codes of this peer's own about members. */
 export const SILENT = "SILENT";
@@ -34,27 +34,29 @@ export const IMPOSTER = "IMPOSTER";
 const reasonOf = (code: string): string => {
   if (code === SILENT) return "it does not answer";
   if (code === IMPOSTER) return "its share of the signature was wrong";
-  return reasons.get(code) ?? "it refuses";
+  // A member may send any word, such as one that every object has.
+  return (Object.hasOwn(reasons, code) ? reasons[code] : undefined) ?? "it refuses";
 };
 
 const HINT = "Get a token that every member accepts, and send the request again.";
 
 /** What no repetition changes while as many members say so. */
-const lasting = new Map<string, Rejection>([
-  ["UNAUTHENTICATED", rejection("UNAUTHENTICATED", "The members refuse the token.", HINT)],
-  ["ACCESS_DENIED", rejection("ACCESS_DENIED", "By the members' judgement the token lacks the permission.", HINT)],
-  ["KEY_DESTROYED", keyDestroyed],
-  ["AUTHORITY_NOT_ATTACHED", authorityNotAttached],
-  [
+const lasting: { readonly [code: string]: Rejection } = {
+  UNAUTHENTICATED: rejection("UNAUTHENTICATED", "The members refuse the token.", HINT),
+  ACCESS_DENIED: rejection("ACCESS_DENIED", "By the members' judgement the token lacks the permission.", HINT),
+  KEY_DESTROYED: keyDestroyed,
+  AUTHORITY_NOT_ATTACHED: authorityNotAttached,
+  INVALID_COMMAND: rejection(
     "INVALID_COMMAND",
-    rejection("INVALID_COMMAND", "The members refuse the command.", "Compare it with the authority's description."),
-  ],
-]);
+    "The members refuse the command.",
+    "Compare it with the authority's description.",
+  ),
+};
 
 const SIGNING_CODE: RejectionCode = "SIGNING_QUORUM_UNAVAILABLE";
 
 /** Whether the code speaks of the request, not of the member. */
-export const isLasting = (code: string): boolean => lasting.has(code);
+export const isLasting = (code: string): boolean => Object.hasOwn(lasting, code);
 
 /** 503: the peer that was asked takes part in nothing any more. */
 export const notHere = (peerId: PeerId, reason: string): Rejection =>
@@ -73,7 +75,7 @@ const faultsOf = (codes: ReadonlyMap<PeerId, string>): ReadonlyArray<MemberFault
  * @param spare how many members a signature can do without
  */
 export const lastingRefusal = (codes: ReadonlyMap<PeerId, string>, spare: number): Rejection | undefined => {
-  for (const [code, refusal] of lasting)
+  for (const [code, refusal] of Object.entries(lasting))
     if ([...codes.values()].filter((each) => each === code).length > spare)
       return { ...refusal, members: faultsOf(codes) };
   return undefined;
