@@ -26,7 +26,7 @@ const schedules: ReadonlyArray<ScheduleName> = [
   "restore-after-refresh",
   "keys-and-crashes",
 ];
-const MOST_SEEDS = 60;
+const MOST_SEEDS = 200;
 
 /** The integrity layer's own rows are in every database. */
 const tables: ReadonlyArray<TableName> = tableNames.filter((table) => table !== "head" && table !== "seals");
@@ -51,6 +51,9 @@ export const samples = (): Samples => {
     // Simulated peers all fit; the refusal is made of the same card.
     if (message._tag === "GenesisCard" && message.mac !== undefined)
       say({ _tag: "GenesisRefused", card: message.card, mac: message.mac, reason: "it does not fit" });
+    // Helpers mostly help; the refusal is of the same session.
+    if (message._tag === "Repair.Open")
+      say({ _tag: "Repair.Refused", sessionId: message.sessionId, code: "UNDECIDED" });
   };
   const lacking = (): ReadonlyArray<string> => [
     ...tables.filter((table) => !rows.has(table)),
