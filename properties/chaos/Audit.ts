@@ -143,7 +143,13 @@ class Audit {
     this.#evidence = evidence;
     this.#peers = peers.map(({ slot }) => new AuditedPeer(slot));
     this.#ghost = new Ghost(crypto, peers.length);
-    this.#checkers = new Checkers(this.#ghost, new Oracle(crypto, said, peers.length, sessionMillis), secrets, unseen);
+    this.#checkers = new Checkers(
+      this.#ghost,
+      new Oracle(crypto, said, peers.length, sessionMillis),
+      undefined,
+      secrets,
+      unseen,
+    );
     this.#truth = new Truth();
   }
 

@@ -151,9 +151,9 @@ export class Checkers {
   constructor(
     ghost: Ghost,
     oracle: Oracle,
+    ofKeys = new HeldSecrets(),
     secrets: ReadonlyArray<string> = [...TOKEN_MARKS, ...INVITATION_MARKS],
     unseen: ReadonlySet<string> = new Set(),
-    ofKeys = new HeldSecrets(),
   ) {
     this.#all = makers.flatMap(([id, make]) => (unseen.has(id) ? [] : [make(ghost, oracle, secrets, ofKeys)]));
     // A hook is called with changes of the table it is found under, and with no others.

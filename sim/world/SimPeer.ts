@@ -24,6 +24,7 @@ import type { FlushEnd } from "../disks/LayeredDisk.ts";
 import type { PeerDisk } from "../disks/PeerDisk.ts";
 import { SimJournal } from "../disks/SimJournal.ts";
 import { isOfIndex, withoutIndex } from "./OlderVersion.ts";
+import { boxOpener } from "./BoxOpener.ts";
 import { anewFrom, SimClock } from "./SimClock.ts";
 import type { Tampering } from "./Tampering.ts";
 
@@ -75,6 +76,7 @@ export class SimPeer implements Watched {
   readonly slot: number;
   readonly disk: PeerDisk;
   readonly clock = new SimClock();
+  readonly opened = boxOpener(this);
   honest = true;
   /** It came back on an old disk. */
   rolledBack = false;
@@ -337,14 +339,6 @@ export class SimPeer implements Watched {
     this.isVerifying = false;
     this.signer = undefined;
     this.disk.useKey(false);
-  }
-
-  /** What a box of its vault holds, as its keys open it (K7). */
-  opened({ keyId, generation, transcript }: Rows["generations"], verifyingShare: string, box: Uint8Array) {
-    const clusterId = this.state?.cluster.membership?.topology.clusterId;
-    if (clusterId === undefined) return undefined;
-    const place = { clusterId, peerId: this.peerId, keyId, generation, transcript, verifyingShare };
-    return this.keys.shareVault.open(place, box);
   }
 
   endFlush(how: FlushEnd): void {

@@ -136,13 +136,8 @@ export class World {
     this.strangerKeys = this.cryptography.newKeys();
     this.network = new Network(plan.peers, plan.network, plan.redelivery, choices);
     this.ghost = new Ghost(honest.crypto, plan.peers, product, plan.capacities);
-    const checkers = new Checkers(
-      this.ghost,
-      new Oracle(honest.crypto, this.commands, plan.peers, plan.sessionMillis, product),
-      undefined,
-      undefined,
-      honest.secrets,
-    );
+    const oracle = new Oracle(honest.crypto, this.commands, plan.peers, plan.sessionMillis, product);
+    const checkers = new Checkers(this.ghost, oracle, honest.secrets);
     this.#checkers = checkers;
     this.#booted = checkers.hooks("booted");
     this.#stopped = checkers.hooks("stopped");
