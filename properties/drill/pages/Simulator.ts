@@ -102,7 +102,10 @@ export const chaos: Page<DeskWorld> = {
 
 export const performance_: Page<DeskWorld> = {
   file: "docs/performance.md",
-  entries: [{ of: "npm run bench", as: unbuilt("--help"), prints: /--only PART/ }],
+  entries: [
+    { of: "npm run bench", as: unbuilt("--help"), prints: /--only PART/ },
+    { of: "npm run bench -- --only keys", as: unbuilt("--help"), prints: /\bkeys\b/ },
+  ],
 };
 
 export const api: Page<DeskWorld> = {
