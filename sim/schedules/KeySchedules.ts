@@ -19,7 +19,7 @@ export const keySchedules = {
       "KEYGEN answered 200": 3,
       "SIGN answered Signed": 2,
       "DESTROY answered KeyDestroyed": 4,
-      "signatures went on while members were down": 5,
+      "signatures went on while members were down": 15,
     },
     plan: () => busy,
   },
