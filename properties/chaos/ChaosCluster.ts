@@ -365,6 +365,14 @@ const openWires = async (cluster: Cluster, seed: number): Promise<ReadonlyMap<st
   const pairs = cluster.peers.flatMap((from) =>
     cluster.peers.filter((to) => to.id !== from.id).map((to): readonly [ClusterPeer, ClusterPeer] => [from, to]),
   );
-  for (const [from, to] of pairs) wires.set(`${from.id} ${to.id}`, await Wire.open({ target: to.peerPort, chance }));
+  // Nothing holds the ports of peers yet, so the system may give one of them to a wire.
+  const own = new Set(cluster.peers.flatMap(({ httpPort, peerPort }) => [httpPort, peerPort]));
+  const aside: Array<Wire> = [];
+  for (const [from, to] of pairs) {
+    let wire = await Wire.open({ target: to.peerPort, chance });
+    for (; own.has(wire.port); wire = await Wire.open({ target: to.peerPort, chance })) aside.push(wire);
+    wires.set(`${from.id} ${to.id}`, wire);
+  }
+  await Promise.all(aside.map((wire) => wire.close()));
   return wires;
 };
