@@ -48,6 +48,7 @@ export const isAboutProposal = (step: Step, id: Digest, { proposal, receipt }: S
   return (
     proposal.topologyDigest === membership.digest &&
     proposal.epoch === membership.topology.epoch &&
+    proposal.seq >= membership.topology.firstSlot &&
     proposal.clusterId === membership.topology.clusterId &&
     proposal.writer === membership.writer &&
     signerOf(receipt) === membership.writer &&

@@ -114,7 +114,11 @@ const restoredLocks = (
 /** A peer that remembers only who it is and to which cluster it belongs. */
 const blank = (view: RowView, crypto: Crypto): PeerState => {
   const pinned = view.get("topology", SELF);
-  const membership = pinned && membershipOf(crypto, pinned.topology);
+  const earlier = allRows(view, "epochs").reduce<Membership | undefined>(
+    (before, { topology }) => membershipOf(crypto, topology, before),
+    undefined,
+  );
+  const membership = pinned && membershipOf(crypto, pinned.topology, earlier);
   return { ...emptyState(crypto), cluster: { ...noCluster(), peer: view.get("peer", SELF), membership, pinned } };
 };
 
@@ -148,6 +152,8 @@ export const boot = (view: RowView, crypto: Crypto, commands: Commands, elapsed:
   if (peer === undefined) return damaged(start, "peer/self");
   // Statements are signed for one topology; without it nothing here can be understood.
   if (counters.batchNo > 0 && membership === undefined) return damaged(start, "topology/self");
+  // Without the epochs before it, nothing can be verified that their members have signed.
+  if (membership?.topology.prevDigest !== membership?.before?.digest) return damaged(start, "epochs");
   const seen = new Map(allRows(view, "seen").map((row) => [row.peerId, row]));
   const restore = view.get("restore", SELF);
   const preparations = allRows(view, "preparations").map((row) => preparationOf(row, seen, peer.peerId, elapsed));

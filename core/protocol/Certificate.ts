@@ -72,6 +72,7 @@ export const isComplete = (
   { proposal, receipts }: Certificate,
 ): boolean =>
   proposal.topologyDigest === membership.digest &&
+  proposal.seq >= membership.topology.firstSlot &&
   receipts.length === membership.peerIds.length &&
   membership.peerIds.every((peerId, index) => {
     const receipt = receipts[index];

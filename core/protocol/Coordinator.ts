@@ -284,7 +284,7 @@ const propose = (step: Step): void => {
   const { proposalsPerMessage } = step.capacities;
   let roundBytes = 0;
   let isFull = false;
-  let seq = step.state.undecided.highSeq;
+  let seq = Math.max(step.state.undecided.highSeq, step.membership.topology.firstSlot - 1);
   for (const queued of inTurn(step.state.requests.queue, actorOfQueued)) {
     const bytes = queued.forward.call.rawBody.length;
     // A body always fits into a `Prepare` of its own.

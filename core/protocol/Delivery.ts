@@ -142,6 +142,8 @@ export const onCommit = (step: Step, from: PeerId, message: MessageOf<"Commit">)
   const fresh: Array<Committed> = [];
   for (const certificate of message.certificates) {
     const { proposal } = certificate;
+    // What an earlier epoch decided is done, and whatever else comes of it counts for nothing.
+    if (proposal.topologyDigest !== step.membership.digest) continue;
     const id = proposalId(crypto, proposal);
     const preparation = step.state.undecided.preparations.get(id);
     // A prepared proposal is not applied: the common way reads no row.

@@ -7,7 +7,7 @@ import { kept } from "../codec/Versioned.ts";
 import type { Crypto } from "../crypto/Crypto.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
-import type { Topology } from "./Topology.ts";
+import { FIRST_SLOT, type Topology } from "./Topology.ts";
 
 const CARD_TAG = "CUSTODY_GENESIS_CARD_V1";
 const CLUSTER_TAG = "CUSTODY_CLUSTER_V1";
@@ -53,5 +53,7 @@ export const firstTopology = (crypto: Crypto, cards: ReadonlyArray<GenesisCard>)
     threshold: sorted[0]?.threshold ?? 0,
     prevDigest: undefined,
     development: sorted[0]?.development ?? false,
+    firstSlot: FIRST_SLOT,
+    transferId: undefined,
   };
 };

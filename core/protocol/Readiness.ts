@@ -18,7 +18,7 @@ import { isPresent, type Mode } from "./Mode.ts";
 import { quarantineIfBehind, quarantineIfRestoredSince } from "./Rollback.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import { BEING_VERIFIED, NO_CAPACITY, NO_TOKEN_KEYS } from "./Unavailable.ts";
-import type { PeerId } from "./Topology.ts";
+import { type PeerId, signersFor } from "./Topology.ts";
 import { noteVersions, versionFault, type Versions } from "./Versions.ts";
 
 const PROBE_TAG = "CUSTODY_PROBE_V1";
@@ -249,7 +249,8 @@ const detectRollback = (step: Step, ready: Ready): void => {
   if (!step.isWriter || proof === undefined || ready.highSeq <= step.state.undecided.highSeq) return;
   if (signerOf(proof) !== step.self || proof.statement.seq !== ready.highSeq) return;
   if (proof.header.incarnation !== step.state.signed.chain.incarnation) return;
-  if (isAuthentic(step.context.crypto, step.membership, proof))
+  const members = signersFor(step.membership, proof.statement);
+  if (members !== undefined && isAuthentic(step.context.crypto, members, proof))
     step.quarantine(`a receipt of batch ${proof.header.batchNo} is not in this peer's chain`);
 };
 

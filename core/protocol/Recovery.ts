@@ -20,7 +20,7 @@ import { type Restoration, restorationCodec, RESTORATION_TAG, restorationHash } 
 import type { NumberedAct } from "./OperatorAct.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import { askSource, freshRecovery, freshTransfer, hide, recover, requestMore, sumUp, waitFor } from "./TakingOver.ts";
-import type { PeerId } from "./Topology.ts";
+import { type PeerId, signersFor } from "./Topology.ts";
 import { diskHere } from "./UnionPages.ts";
 import { BEING_VERIFIED } from "./Unavailable.ts";
 
@@ -250,6 +250,7 @@ const takeOver = (step: Step, recovery: Recovery, offering: ReadonlyArray<Ready>
 /** A restored writer must not reuse a slot that somebody has seen it use. */
 const noteHighest = (step: Step, { highSeq, highSeqProof: proof }: Ready): void => {
   if (proof === undefined || highSeq <= step.state.undecided.highSeq || proof.statement.seq !== highSeq) return;
-  if (proof.statement.kind !== "RECEIPT" || signerOf(proof) !== step.membership.writer) return;
-  if (isAuthentic(step.context.crypto, step.membership, proof)) noteSlot(step, highSeq, proof);
+  const members = signersFor(step.membership, proof.statement);
+  if (members === undefined || proof.statement.kind !== "RECEIPT" || signerOf(proof) !== members.writer) return;
+  if (isAuthentic(step.context.crypto, members, proof)) noteSlot(step, highSeq, proof);
 };

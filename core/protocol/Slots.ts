@@ -7,7 +7,7 @@ import type { Decision } from "./Decision.ts";
 import type { Proposal } from "./Proposal.ts";
 import { type SignedStatement, signerOf } from "./Statement.ts";
 import { type Rows, type RowView, slotKey } from "./Tables.ts";
-import type { Membership } from "./Topology.ts";
+import { epochOf, type Membership } from "./Topology.ts";
 import type { Step } from "./Step.ts";
 
 type Slot = Pick<Proposal, "epoch" | "seq">;
@@ -21,12 +21,12 @@ export const highProofOf = (
   membership: Membership | undefined,
   highSeq: number,
 ): SignedStatement | undefined => {
-  if (membership === undefined || highSeq === 0) return undefined;
-  const slot = view.get("slots", slotKey(membership.topology.epoch, highSeq));
+  const epoch = epochOf(membership, highSeq);
+  const slot = epoch && view.get("slots", slotKey(epoch.topology.epoch, highSeq));
   if (slot === undefined) return undefined;
   const certified = view
     .get("certificates", slot.proposalId)
-    ?.receipts.find((each) => signerOf(each) === membership.writer);
+    ?.receipts.find((each) => signerOf(each) === epoch?.writer);
   return (
     certified ??
     slot.writerReceipt ??

@@ -14,6 +14,7 @@ import { proposalId } from "./Proposal.ts";
 import { giveUpSlot, passSlot, takeSlot } from "./Slots.ts";
 import type { SnapshotItem } from "./Snapshot.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
+import { epochOf, signersFor } from "./Topology.ts";
 
 type SnapshotOffer = MessageOf<"SnapshotOffer">;
 
@@ -37,10 +38,17 @@ const appliedOf = (
   const { crypto, view } = step.context;
   const { proposal, receipts } = certificate;
   const { epoch, seq } = proposal;
-  const proof = receipts.find((each) => signerOf(each) === step.membership.writer);
-  if (proof === undefined || slotKey(epoch, seq) !== key || proposalId(crypto, proposal) !== id) return undefined;
+  const members = signersFor(step.membership, proposal);
+  const proof = receipts.find((each) => signerOf(each) === members?.writer);
+  if (
+    members === undefined ||
+    proof === undefined ||
+    slotKey(epoch, seq) !== key ||
+    proposalId(crypto, proposal) !== id
+  )
+    return undefined;
   // A certificate stored here under the same id was verified before it was written.
-  const isVerified = view.get("certificates", id) !== undefined || isComplete(crypto, step.membership, id, certificate);
+  const isVerified = view.get("certificates", id) !== undefined || isComplete(crypto, members, id, certificate);
   const command = step.context.commands.byKind.get(proposal.kind);
   if (!isVerified || command?.isSound(crypto, proposal.effects) !== true) return undefined;
   return { key, seq, id, outcome: "APPLIED", certificate, proof };
@@ -49,9 +57,11 @@ const appliedOf = (
 const abortedOf = (step: Step, { key, proposalId: id }: SnapshotItem, proof: SignedStatement): Settled | undefined => {
   const { kind, proposalId: about, epoch, seq } = proof.statement;
   const isProof = kind === "RECEIPT" && about === id && slotKey(epoch, seq) === key;
+  const members = signersFor(step.membership, proof.statement);
   return isProof &&
-    signerOf(proof) === step.membership.writer &&
-    isAuthentic(step.context.crypto, step.membership, proof)
+    members !== undefined &&
+    signerOf(proof) === members.writer &&
+    isAuthentic(step.context.crypto, members, proof)
     ? { key, seq, id, outcome: "ABORTED", certificate: undefined, proof }
     : undefined;
 };
@@ -60,7 +70,8 @@ const abortedOf = (step: Step, { key, proposalId: id }: SnapshotItem, proof: Sig
 export const settledHere = (step: Step, key: string, row: Rows["slots"]): Settled | undefined => {
   const { proposalId: id, outcome, writerReceipt } = row;
   const certificate = outcome === "APPLIED" ? step.context.view.get("certificates", id) : undefined;
-  const proof = certificate?.receipts.find((each) => signerOf(each) === step.membership.writer) ?? writerReceipt;
+  const writer = certificate && epochOf(step.membership, certificate.proposal.seq)?.writer;
+  const proof = certificate?.receipts.find((each) => signerOf(each) === writer) ?? writerReceipt;
   if (proof === undefined || (certificate === undefined && outcome !== "ABORTED")) return undefined;
   return { key, seq: proof.statement.seq, id, outcome: certificate ? "APPLIED" : "ABORTED", certificate, proof };
 };

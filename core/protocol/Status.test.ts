@@ -34,6 +34,8 @@ const membership = membershipOf(crypto, {
   threshold: 2,
   prevDigest: undefined,
   development: true,
+  firstSlot: 1,
+  transferId: undefined,
 });
 
 describe("the state in a word", () => {

@@ -25,7 +25,7 @@ import { calledCodec } from "./OperatorAct.ts";
 import { actorCodec, proposalCodec } from "./Proposal.ts";
 import { signedRestorationFields } from "./Restoration.ts";
 import { batchHeaderCodec, signedStatementCodec } from "./Statement.ts";
-import { pinnedCodec, topologyCodec } from "./Topology.ts";
+import { EPOCHS_SINCE, pinnedCodec, topologyCodec } from "./Topology.ts";
 
 /** The digests of 65,536 rows: no transaction writes more. */
 export const LEAVES_BYTES = 32 * 65_536;
@@ -86,6 +86,8 @@ export const protocolTables = {
   /** The one topology this peer signed in genesis. */
   genesis: record({ topology: topologyCodec, signature }),
   topology: pinnedCodec,
+  /** By epoch: the topologies before that one, each with the members that signed for the slots of its time. */
+  epochs: formsOf(pinnedCodec, EPOCHS_SINCE),
   /** Counters that advance with every transaction. */
   counters: record({
     incarnation: uint,

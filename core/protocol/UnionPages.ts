@@ -7,8 +7,9 @@ import { FIRST_INCARNATION } from "./SignedState.ts";
 import type { Step } from "./Step.ts";
 import type { Digest } from "../base/Digest.ts";
 import type { MessageOf } from "./Message.ts";
+import type { Proposal } from "./Proposal.ts";
 import { type Installed, installSettled, ownSlots, settledHere, settledOf, type Settled } from "./SnapshotInstall.ts";
-import type { PeerId } from "./Topology.ts";
+import { epochOf, type Membership, type PeerId } from "./Topology.ts";
 import type { Disk, Incarnations, Shown, United } from "./Union.ts";
 
 type SnapshotOffer = MessageOf<"SnapshotOffer">;
@@ -38,10 +39,16 @@ export const diskThere = (step: Step, peerId: PeerId, own: NonNullable<SnapshotO
   return { peerId, incarnations, refused: new Set(refused), strays: new Set(strays) };
 };
 
+/** Those that a proposal pins, of the members of today: whoever was none at its time was in none. */
+const incarnationsIn = (newest: Membership, { seq, incarnations }: Proposal): Incarnations => {
+  const then = epochOf(newest, seq)?.peerIds ?? [];
+  return newest.peerIds.map((peerId) => incarnations[then.indexOf(peerId)] ?? FIRST_INCARNATION);
+};
+
 const shownBy = (step: Step, disk: number, { key, id, certificate }: Settled): Shown => {
   if (certificate === undefined) return { disk, key, id, change: undefined };
   const { proposal } = certificate;
-  const { incarnations } = proposal;
+  const incarnations = incarnationsIn(step.membership, proposal);
   return { disk, key, id, change: { incarnations, ...step.command(proposal).lineageOf(proposal.effects) } };
 };
 

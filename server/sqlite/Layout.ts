@@ -44,12 +44,13 @@ const placed: { readonly [T in TableName]: Place } = {
   refusals: "working",
   aborts: "working",
   outbox: "working",
-  // One row, or one for each member or integrity key.
+  // One row, or one for each member, epoch or integrity key.
   peer: "working",
   vault: "working",
   integrity: "working",
   genesis: "working",
   topology: "working",
+  epochs: "working",
   counters: "working",
   seen: "working",
   restore: "working",

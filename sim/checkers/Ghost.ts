@@ -312,6 +312,7 @@ export class Ghost {
       case "genesis":
       case "counters":
       case "seen":
+      case "epochs":
       case "readable":
       case "aborts":
       case "outbox":
