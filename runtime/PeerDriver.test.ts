@@ -70,6 +70,34 @@ describe("the driver with real crypto, envelopes and sealed rows", () => {
     expect(consumed.slice(2)).toEqual(["forgotten", "third", "too late"]);
   });
 
+  it("gives way between events that wait, handles none twice or out of order, and none after a stop", () => {
+    const cluster = new Cluster(1);
+    const driver = cluster.peers.get(1);
+    const answered: Array<string> = [];
+    const ask = (name: string) => driver?.dispatch({ _tag: "CheckReadiness", requestId: name });
+    let resume: () => void = () => undefined;
+    cluster.giveWay = (goOn) => {
+      resume = goOn;
+      return true;
+    };
+    cluster.onReply = (name) => {
+      answered.push(name);
+      if (name === "a") for (const each of ["b", "c", "d"]) ask(each);
+    };
+    ask("a");
+    expect(answered).toEqual(["a"]);
+    // What comes while others have their turn waits behind what was there.
+    ask("e");
+    expect(answered).toEqual(["a"]);
+    for (const heard of [["b"], ["c"], ["d"]]) {
+      resume();
+      expect(answered.slice(-1)).toEqual(heard);
+    }
+    driver?.stop();
+    resume();
+    expect(answered).toEqual(["a", "b", "c", "d"]);
+  });
+
   it("comes back after every peer was stopped", () => {
     const cluster = new Cluster(3);
     cluster.pass(2_000);

@@ -47,6 +47,11 @@ export interface DriverPorts {
    * envelope. Nothing may leave; a message may turn out never to be sent.
    */
   readonly sendAhead?: (to: PeerId, message: Message) => void;
+  /**
+   * Asked before each event that had to wait: true where `goOn` will be called later, once whatever else has come to the
+   * process meanwhile has had its turn. Without it all mail is handled at once.
+   */
+  readonly giveWay?: (goOn: () => void) => boolean;
   readonly reply: (requestId: string, answer: Answer) => void;
   /** Fires {@link PeerDriver.dispatch} with the timer once, after the delay. */
   readonly setTimer: (timer: TimerName, afterMillis: number) => void;
@@ -206,10 +211,17 @@ export class PeerDriver {
     if (!this.#busy) this.#work();
   }
 
-  /** Handles mail until a flush is under way or nothing is left. */
+  /** Goes on with mail that had to wait. */
+  readonly #goOn = (): void => {
+    if (!this.#stopped) this.#work();
+  };
+
+  /** Handles mail until a flush is under way, others have their turn, or nothing is left. */
   #work(): void {
+    const { giveWay } = this.#ports;
     this.#busy = true;
-    while (this.#mailbox.length > 0) {
+    for (let isFirst = true; this.#mailbox.length > 0; isFirst = false) {
+      if (!isFirst && giveWay?.(this.#goOn) === true) return;
       const mail = this.#mailbox.shift();
       if (mail === undefined) return;
       const isWaiting = this.#handle(mail);

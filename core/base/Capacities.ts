@@ -28,6 +28,8 @@ export interface Capacities {
   readonly queuedCommands: number;
   /** Of these, how many the driver's mailbox holds at once. At least 2: one may wait for a flush. */
   readonly commandsAtOnce: number;
+  /** Signatures that a coordinator has under way at once; requests for more wait in line. */
+  readonly signaturesAtOnce: number;
   /** Callers that wait to hear whether a change would be accepted. */
   readonly readinessWaiters: number;
   /** Contract 8: unfinished enrollment sessions of one registrar. */
@@ -79,6 +81,7 @@ export const CAPACITIES: Capacities = {
   indexedApprovers: 64,
   queuedCommands: 1024,
   commandsAtOnce: 16,
+  signaturesAtOnce: 16,
   readinessWaiters: 256,
   sessionsPerRegistrar: 8,
   sessions: 256,

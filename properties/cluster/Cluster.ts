@@ -124,6 +124,8 @@ export class Cluster {
   flush: (peerId: PeerId, changes: ReadonlyArray<Change>, flush: () => void) => void = (_peerId, _changes, flush) =>
     flush();
   onReply: (requestId: string, answer: Answer) => void = () => undefined;
+  /** Whether a peer lets something else of its process happen before its next event. */
+  giveWay: (goOn: () => void) => boolean = () => false;
   onHalt: (reason: Error) => void = (reason) => {
     throw reason;
   };
@@ -251,6 +253,7 @@ export class Cluster {
         const bytes = sent && sealEnvelope(driver.state, identity, this.entropy(), to, sent, composition);
         if (bytes !== undefined) this.#wire.push({ to, bytes });
       },
+      giveWay: (goOn) => this.giveWay(goOn),
       reply: (requestId, answer) => {
         this.onReply(requestId, answer);
         this.answers.set(requestId, answer);

@@ -61,10 +61,10 @@ describe("a caller without any permission who declares bodies and sends", () => 
   });
 
   it("most of them, takes no more than one subject's room, and none of the operators'", async () => {
-    const cluster = await found("body-bytes-in-flight: 2MiB, body-bytes-per-actor: 1MiB, body-bytes-per-address: 2MiB");
+    const cluster = await found("body-bytes-in-flight: 4MiB, body-bytes-per-actor: 2MiB, body-bytes-per-address: 4MiB");
     const token = await cluster.mint([], 3_600_000, Date.now(), "nobody");
     await besiege(cluster, token, 20, BODY_BYTES - 1);
-    const most = 4 * (BODY_BYTES - 1);
+    const most = 8 * (BODY_BYTES - 1);
     await vi.waitFor(async () => expect(await bodyBytes(cluster)).toBe(most), { timeout: 5_000 });
     const large = JSON.stringify(registration("large")).padEnd(BODY_BYTES, " ");
     expect((await cluster.post(1, "/v1/custody/approvers", large)).status).toBe(201);

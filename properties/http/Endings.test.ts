@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { freshKey64, registration, ServerCluster } from "./ServerCluster.ts";
+import { registration, ServerCluster } from "./ServerCluster.ts";
 
 const opened: Array<ServerCluster> = [];
 const track = (cluster: ServerCluster): ServerCluster => {
@@ -60,21 +60,21 @@ describe("closing a peer", () => {
 
 describe("request bodies held at once", () => {
   it("are bounded, and the bound is free again after an answer", async () => {
-    const cluster = track(await ServerCluster.found(1, "limits: {body-bytes-in-flight: 256KiB}"));
+    const cluster = track(await ServerCluster.found(1, "limits: {body-bytes-in-flight: 2MiB}"));
     const small = slowRegistration(cluster, "holds-some-bytes");
     await vi.waitFor(async () => {
       const metrics = await (await fetch(`${cluster.server(1).peerUrl}/metrics`)).text();
       expect(metrics).toMatch(/^custody_http_body_bytes [1-9]/m);
     });
-    const large = JSON.stringify(registration("large", freshKey64())).padEnd(256 * 1024, " ");
+    const large = "{}".padEnd(2 * 1024 * 1024, " ");
     const refused = await cluster.register(1, JSON.parse("{}"));
     expect(refused.status).toBe(400);
-    const full = await cluster.post(1, "/v1/custody/approvers", large);
+    const full = await cluster.post(1, "/v1/custody/policies/resolve", large);
     expect([full.status, full.json["code"]]).toEqual([503, "BODY_CAPACITY"]);
     expect(full.headers.get("retry-after")).toMatch(/^[123]$/);
     small.finish();
     expect((await small.answered).status).toBe(201);
-    expect((await cluster.post(1, "/v1/custody/approvers", large)).status).toBe(201);
+    expect((await cluster.post(1, "/v1/custody/policies/resolve", large)).status).toBe(400);
   });
 });
 

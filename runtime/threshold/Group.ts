@@ -90,7 +90,12 @@ export const bytesOfScalar = (group: Protocols, scalar: Scalar): Uint8Array => {
   return bytes;
 };
 
-export const secretOf = ({ keygen }: Protocols, scalar: bigint): Secret => new Secret(keygen.utils.Fn.toBytes(scalar));
+export const secretOf = ({ keygen }: Protocols, scalar: bigint): Secret => {
+  const bytes = keygen.utils.Fn.toBytes(scalar);
+  const secret = new Secret(bytes);
+  bytes.fill(0);
+  return secret;
+};
 
 /** A scalar other than zero. */
 export const drawScalar = (group: Protocols, random: RNG): bigint =>

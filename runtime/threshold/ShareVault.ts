@@ -15,6 +15,7 @@ import { encode } from "../../core/codec/CborWriter.ts";
 import { Secret } from "../../core/threshold/Secret.ts";
 import type { SharePlace, ShareVault } from "../../core/threshold/Suite.ts";
 import { Limits } from "../../core/base/Limits.ts";
+import { RecentMap } from "../RecentMap.ts";
 
 const VERSION = 1;
 const NONCE_BYTES = 24;
@@ -31,20 +32,32 @@ const placeCodec = record({
   verifyingShare: text(2 * Limits.publicKeyBytes),
 });
 
+/** What follows from a place and the share key, kept beside that key: each signature needs it twice. */
+interface Placed {
+  readonly key: Uint8Array;
+  readonly bytes: Uint8Array;
+}
+const PLACES_KEPT = 64;
+
 /**
  * @param shareKey 32 secret bytes that only the unsealed peer has
  * @returns a vault whose boxes open with this key alone
  */
 export const shareVault = (shareKey: Secret): ShareVault => {
+  const lately = new RecentMap<Placed>(PLACES_KEPT);
+  const placed = (place: SharePlace): Placed => {
+    const { clusterId, peerId, keyId, generation, transcript, verifyingShare } = place;
+    const name = [clusterId, peerId, keyId, generation, transcript, verifyingShare].join(" ");
+    const before = lately.get(name);
+    if (before !== undefined) return before;
+    const info = utf8ToBytes(`${INFO} ${keyId} ${generation}`);
+    const made = { key: hkdf(sha256, shareKey.expose(), undefined, info, 32), bytes: encode(placeCodec, place) };
+    lately.set(name, made);
+    return made;
+  };
   const cipherFor = (place: SharePlace, nonce: Uint8Array) => {
-    const key = hkdf(
-      sha256,
-      shareKey.expose(),
-      undefined,
-      utf8ToBytes(`${INFO} ${place.keyId} ${place.generation}`),
-      32,
-    );
-    return xchacha20poly1305(key, nonce, encode(placeCodec, place));
+    const { key, bytes } = placed(place);
+    return xchacha20poly1305(key, nonce, bytes);
   };
   return {
     seal: (place, secret, entropy) => {

@@ -100,9 +100,15 @@ export const signing = <P extends Point<P>>(
       // Of the share that is kept, as when they were committed to.
       const { nonces } = noncesOf(group, seed, held.share);
       const { key, share } = adjustment.held(held);
-      const scalar = group.signing.signShare(secretShareOf(group, share), publicOf(group, key), nonces, list, message);
-      if (share !== held.share) share.secret.wipe();
-      return { index, scalar: bytesToHex(scalar) as Scalar };
+      try {
+        const own = secretShareOf(group, share);
+        const scalar = group.signing.signShare(own, publicOf(group, key), nonces, list, message);
+        return { index, scalar: bytesToHex(scalar) as Scalar };
+      } finally {
+        nonces.hiding.fill(0);
+        nonces.binding.fill(0);
+        if (share !== held.share) share.secret.wipe();
+      }
     }, "the list lacks the commitments of this member"),
   aggregate: (key, commitments, message, shares) =>
     attempt(() => {

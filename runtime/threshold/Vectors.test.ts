@@ -12,6 +12,7 @@ import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { Secret } from "../../core/threshold/Secret.ts";
 import type { Element, GroupKey } from "../../core/threshold/ThresholdScheme.ts";
+import { sodiumFrost } from "../../server/crypto/SodiumScheme.ts";
 import { weight } from "./Group.ts";
 import { tweaked } from "./Taproot.ts";
 
@@ -22,6 +23,7 @@ const isHere = (name: string): boolean => existsSync(new URL(name, vectors));
 
 const suites: ReadonlyArray<readonly [string, string, FROST]> = [
   ["ed25519", "ed25519-sha512", ed25519_FROST],
+  ["ed25519", "ed25519-sha512", sodiumFrost],
   ["ed448", "ed448-shake256", ed448_FROST],
   ["p256", "p256-sha256", p256_FROST],
   ["ristretto255", "ristretto255-sha512", ristretto255_FROST],

@@ -39,6 +39,9 @@ const minuteMillis = 60_000;
 const hourMillis = 60 * minuteMillis;
 const mebibyte = 1024 ** 2;
 
+/** No body that is valid otherwise may be refused for want of room at a peer that holds nothing else. */
+const largestBodyBytes = Math.max(Limits.requestBodyBytes, Limits.signingBodyBytes, Limits.policyBytes);
+
 const withDefault = <A, I>(schema: Schema.Schema<A, I>, value: NoInfer<A>) =>
   Schema.optionalWith(schema, { exact: true, default: () => value });
 
@@ -254,18 +257,15 @@ const sections = (directory: string) =>
     webauthn: webauthn(directory),
     audit: audit(directory),
     limits: Schema.Struct({
-      bodyBytesInFlight: withDefault(
-        byteSize(Limits.requestBodyBytes, 4096 * mebibyte, "256KiB to 4GiB"),
-        64 * mebibyte,
-      ).pipe(Schema.fromKey("body-bytes-in-flight")),
-      bodyBytesPerActor: withDefault(
-        byteSize(Limits.requestBodyBytes, 4096 * mebibyte, "256KiB to 4GiB"),
-        8 * mebibyte,
-      ).pipe(Schema.fromKey("body-bytes-per-actor")),
-      bodyBytesPerAddress: withDefault(
-        byteSize(Limits.requestBodyBytes, 4096 * mebibyte, "256KiB to 4GiB"),
-        16 * mebibyte,
-      ).pipe(Schema.fromKey("body-bytes-per-address")),
+      bodyBytesInFlight: withDefault(byteSize(largestBodyBytes, 4096 * mebibyte, "2MiB to 4GiB"), 64 * mebibyte).pipe(
+        Schema.fromKey("body-bytes-in-flight"),
+      ),
+      bodyBytesPerActor: withDefault(byteSize(largestBodyBytes, 4096 * mebibyte, "2MiB to 4GiB"), 8 * mebibyte).pipe(
+        Schema.fromKey("body-bytes-per-actor"),
+      ),
+      bodyBytesPerAddress: withDefault(byteSize(largestBodyBytes, 4096 * mebibyte, "2MiB to 4GiB"), 16 * mebibyte).pipe(
+        Schema.fromKey("body-bytes-per-address"),
+      ),
       connections: withDefault(integer(32, 65_535), 2048),
       connectionsPerAddress: withDefault(integer(8, 65_535), 256).pipe(Schema.fromKey("connections-per-address")),
       requestsPerConnection: withDefault(integer(1, 1024), 32).pipe(Schema.fromKey("requests-per-connection")),

@@ -20,6 +20,7 @@ import type { KeyMaterial } from "../seal/SealProvider.ts";
 import { nativeCeremonyCrypto } from "./NativeCeremonyCrypto.ts";
 import { nativePrimitives, nativeSigningKey, type NativeSigningKey } from "./NativeCrypto.ts";
 import { nativeProviders } from "./NativeProviders.ts";
+import { nativeKeyCrypto } from "./SodiumScheme.ts";
 import { OwnSignatures } from "./OwnSignatures.ts";
 
 /** The private keys of a peer, ready to use. */
@@ -77,6 +78,7 @@ const backendOf = (
   providers: CryptoBackend["providers"],
   ceremony: CeremonyCrypto,
   signingKey: SigningKey,
+  keyCrypto: KeyCrypto,
 ): CryptoBackend => {
   const own = new OwnSignatures(primitives);
   const signer = (seed: Uint8Array): Signer => {
@@ -91,7 +93,7 @@ const backendOf = (
     crypto: cryptoOf(own.primitives),
     providers,
     ceremony: ceremonyWith(ceremony),
-    keyCrypto: nobleKeyCrypto,
+    keyCrypto,
     keysOf: ({ identitySeed, integritySeed }) => {
       const setKey = setKeyOf(identitySeed);
       const integrityKeyOf = (seed: Uint8Array): IntegrityKey => ({ ...signer(seed), setKey });
@@ -109,5 +111,5 @@ const backendOf = (
 /** The backend a configuration asks for (`crypto.backend`). */
 export const cryptoBackend = (name: Config["crypto"]["backend"]): CryptoBackend =>
   name === "native"
-    ? backendOf(nativePrimitives, nativeProviders, nativeCeremonyCrypto, nativeSigningKey)
-    : backendOf(noblePrimitives, installedProviders, nobleCeremonyCrypto, portableSigningKey);
+    ? backendOf(nativePrimitives, nativeProviders, nativeCeremonyCrypto, nativeSigningKey, nativeKeyCrypto)
+    : backendOf(noblePrimitives, installedProviders, nobleCeremonyCrypto, portableSigningKey, nobleKeyCrypto);

@@ -28,7 +28,7 @@ import type { Operation } from "./Operation.ts";
 import { entropy } from "./Entropy.ts";
 import { Envelopes } from "./Envelopes.ts";
 import { FreshStart } from "./FreshStart.ts";
-import { later } from "./MachineTime.ts";
+import { later, pauses } from "./MachineTime.ts";
 import { observedStore } from "./ObservedStore.ts";
 import type { Initialization, PeerPorts } from "./PeerPorts.ts";
 import { PromisedCallers } from "./PromisedCallers.ts";
@@ -333,11 +333,7 @@ export class Peer {
     const store = new SealedStore(bytes, backend.crypto);
     if (keys !== undefined) store.useKey(keys.integrity);
     const driver = new PeerDriver({
-      store: observedStore(store, {
-        elapsedMillis,
-        flushed,
-        published: () => this.#tellPublished(),
-      }),
+      store: observedStore(store, { elapsedMillis, flushed, published: () => this.#tellPublished() }),
       clock: () => clock.read(),
       entropy,
       crypto: backend.crypto,
@@ -349,6 +345,7 @@ export class Peer {
       judgesTokens,
       send: (to, message) => this.envelopes.send(to, message),
       sendAhead: (to, message) => this.envelopes.sealAhead(to, message),
+      giveWay: pauses(),
       reply: (requestId, answer) => this.#callers.answer(requestId, answer),
       setTimer: (timer, afterMillis) => this.#timers.set(timer, afterMillis),
       halt,

@@ -229,6 +229,26 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "place-kept",
+    changes: "a coordinator frees no place when it answers",
+    finds: "K16",
+    schedule: "keys-in-line",
+    tampering: () => {
+      const kept = new Map<string, object>();
+      return {
+        stepped: (_world, { slot, process }, state) => {
+          const slice = state.modules["signing"] as { requests: Map<string, object> } | undefined;
+          for (const [requestId, request] of slice?.requests ?? [])
+            kept.set(`${slot} ${process} ${requestId}`, request);
+          for (const [name, request] of kept) {
+            const [at, of, requestId = ""] = name.split(" ");
+            if (Number(at) === slot && Number(of) === process) slice?.requests.set(requestId, request);
+          }
+        },
+      };
+    },
+  },
+  {
     name: "imposter-off-by-one",
     changes: "the member next to the one whose share was wrong is named",
     finds: "K17",

@@ -1,16 +1,26 @@
-/** K16: no caller and no member makes a peer hold more sessions, requests or pending shares than it may. */
+/**
+ * K16: no caller and no member makes a peer hold more sessions, requests or pending shares than it may. A request to sign
+ * holds a place until its caller is told, and no longer; none waits while a place is free.
+ */
 import { Violation } from "../base/Violation.ts";
+import { isSigning } from "../requests/KeyRequests.ts";
 import type { Checker } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
 
 /** By the name of a module's memory and of a part of it. */
 const most: ReadonlyArray<readonly [slice: string, part: string, most: number]> = [
   ["signing", "requests", 256],
+  ["signing", "waiting", 256],
   ["signing", "sessions", 1_024],
   ["makeKey", "sessions", 4 + 64],
   ["makeKey", "pending", 64],
   ["repairs", "repairs", 1],
 ];
 const OF_COORDINATOR = 256;
+/** Requests to sign, waiting and under way. */
+const OF_CALLERS = 256;
+/** Signatures of the service's coordinators at once. */
+const USUALLY_AT_ONCE = 16;
 
 /** Key generations that are not done; of those that are, each holds a pending share. */
 const OPEN_MAKINGS = 4;
@@ -18,34 +28,66 @@ const OPEN_MAKINGS = 4;
 type Part = ReadonlyMap<string, { readonly coordinator?: number; readonly made?: object | undefined }>;
 type Slices = Readonly<Record<string, Readonly<Record<string, Part>> | undefined>>;
 
-export const K16 = (): Checker => ({
-  id: "K16",
-  stepped: ({ slot, state }) => {
-    const slices = state?.modules as Slices | undefined;
-    for (const [slice, part, bound] of most) {
-      const size = slices?.[slice]?.[part]?.size ?? 0;
-      if (size > bound)
-        throw new Violation("K16", `a peer holds at most ${bound} ${part} of ${slice}`, `peer ${slot} holds ${size}`);
-    }
-    const makings = [...(slices?.["makeKey"]?.["sessions"]?.values() ?? [])].filter(({ made }) => made === undefined);
-    if (makings.length > OPEN_MAKINGS)
-      throw new Violation(
-        "K16",
-        `a peer makes at most ${OPEN_MAKINGS} keys at once`,
-        `peer ${slot} makes ${makings.length}`,
-      );
-    const sessions = slices?.["signing"]?.["sessions"];
-    if ((sessions?.size ?? 0) <= OF_COORDINATOR) return;
-    const counts = new Map<number, number>();
-    for (const { coordinator = 0 } of sessions?.values() ?? []) {
-      const count = (counts.get(coordinator) ?? 0) + 1;
-      counts.set(coordinator, count);
-      if (count > OF_COORDINATOR)
+const NOBODY: ReadonlySet<string> = new Set();
+
+type Signing = Readonly<Record<"requests" | "waiting", Part>>;
+
+/** @param told the requests of this process whose callers were told */
+const assertLine = (slot: number, { requests, waiting }: Signing, told: ReadonlySet<string>, atOnce: number): void => {
+  const broken = (rule: string, now: string): never => {
+    throw new Violation("K16", rule, `at peer ${slot} ${now}`);
+  };
+  if (requests.size + waiting.size > OF_CALLERS)
+    broken(`a peer holds at most ${OF_CALLERS} requests to sign`, `there are ${requests.size} and ${waiting.size}`);
+  if (waiting.size > 0 && requests.size < atOnce)
+    broken(
+      "no request to sign waits while a place is free",
+      `${waiting.size} wait, and ${requests.size} are under way`,
+    );
+  for (const requestId of [...requests.keys(), ...waiting.keys()])
+    if (told.has(requestId)) broken("a place is free once its caller was told", `request ${requestId} holds one`);
+};
+
+export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
+  const { signaturesAtOnce = USUALLY_AT_ONCE } = ghost.capacities;
+  /** By slot, of the process that runs. */
+  const told: Array<Set<string> | undefined> = [];
+  return {
+    id: "K16",
+    stopped: ({ slot }) => void (told[slot] = undefined),
+    replied: ({ slot }, { requestId, asked }) => {
+      if (asked !== undefined && isSigning(asked)) (told[slot] ??= new Set()).add(requestId);
+    },
+    stepped: ({ slot, state }) => {
+      const slices = state?.modules as Slices | undefined;
+      const signing = slices?.["signing"] as Signing | undefined;
+      if (signing !== undefined && signing.requests.size + signing.waiting.size > 0)
+        assertLine(slot, signing, told[slot] ?? NOBODY, signaturesAtOnce);
+      for (const [slice, part, bound] of most) {
+        const size = slices?.[slice]?.[part]?.size ?? 0;
+        if (size > bound)
+          throw new Violation("K16", `a peer holds at most ${bound} ${part} of ${slice}`, `peer ${slot} holds ${size}`);
+      }
+      const makings = [...(slices?.["makeKey"]?.["sessions"]?.values() ?? [])].filter(({ made }) => made === undefined);
+      if (makings.length > OPEN_MAKINGS)
         throw new Violation(
           "K16",
-          `a peer holds at most ${OF_COORDINATOR} sessions of a coordinator`,
-          `peer ${slot} holds more of peer ${coordinator}`,
+          `a peer makes at most ${OPEN_MAKINGS} keys at once`,
+          `peer ${slot} makes ${makings.length}`,
         );
-    }
-  },
-});
+      const sessions = slices?.["signing"]?.["sessions"];
+      if ((sessions?.size ?? 0) <= OF_COORDINATOR) return;
+      const counts = new Map<number, number>();
+      for (const { coordinator = 0 } of sessions?.values() ?? []) {
+        const count = (counts.get(coordinator) ?? 0) + 1;
+        counts.set(coordinator, count);
+        if (count > OF_COORDINATOR)
+          throw new Violation(
+            "K16",
+            `a peer holds at most ${OF_COORDINATOR} sessions of a coordinator`,
+            `peer ${slot} holds more of peer ${coordinator}`,
+          );
+      }
+    },
+  };
+};

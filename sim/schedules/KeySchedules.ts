@@ -4,6 +4,7 @@ import { betray } from "../faults/Treason.ts";
 import { crashAtConsent, crashAtPackage, crashBeforeActivation, crashInRound } from "../moments/KeyMoments.ts";
 import { moments } from "../moments/Moments.ts";
 import { BUSY_FAULTS, CLUSTER, type Family, happens, SLUGGISH, weights } from "./Schedule.ts";
+import { smallOnes } from "./SmallCapacities.ts";
 
 /** What callers do where keys are what matters. */
 const HOLDERS: Partial<WorkloadPlan> = { keys: 200, fresh: 10, retry: 4, conflict: 4, replace: 4, read: 8, callers: 8 };
@@ -30,6 +31,16 @@ export const keySchedules = {
   "keys-and-late-messages": {
     marks: { "SIGN answered Signed": 3 },
     plan: () => ({ ...busy, network: SLUGGISH, workload: { ...HOLDERS, shortTokens: 100 } }),
+  },
+  // Many sign at once through peers that serve one or two of them at a time.
+  "keys-in-line": {
+    marks: { "a request to sign waited in line": 6 },
+    plan: (choices) => ({
+      ...busy,
+      capacities: smallOnes(choices, "signaturesAtOnce"),
+      network: { leastDelay: 2_000, mostDelay: 20_000, loss: 5, duplication: 40 },
+      workload: { ...HOLDERS, callers: 24, mostThinkMicros: 20_000 },
+    }),
   },
   "crash-between-consent-and-share": {
     marks: { "crashed with a consent on its disk": 3 },

@@ -25,6 +25,7 @@ const ranges: Readonly<Record<Drawable, Stretch>> = {
   indexedApprovers: [1, 6],
   queuedCommands: [3, 16],
   commandsAtOnce: [2, 4],
+  signaturesAtOnce: [1, 3],
   readinessWaiters: FEW,
   sessionsPerRegistrar: FEW,
   sessions: FEW,

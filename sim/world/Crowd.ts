@@ -46,8 +46,9 @@ export const assertFair = (
     state.cluster.membership.writer === slot
   )
     return;
-  // What the writer says of a forwarded request is about its own queue, and S54 judges who has to leave the gate.
-  if (answer._tag === "Rejected" && /^The writer|^As many/u.test(answer.rejection.detail)) return;
+  // What the writer says of a forwarded request is about its own queue; K16 judges the line of signatures, and S54 who has
+  // to leave the gate.
+  if (answer._tag === "Rejected" && /^The writer|^As many| signatures /u.test(answer.rejection.detail)) return;
   const mayGo = state.requests.entering.map((each) => each.requestId);
   const held = new Map<string, number>();
   for (const each of [...mayGo, ...state.requests.awaited.keys()]) {

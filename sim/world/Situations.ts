@@ -2,6 +2,7 @@
 import { absurd } from "effect";
 import type { Answer } from "../../core/Action.ts";
 import type { Digest } from "../../core/base/Digest.ts";
+import { signingIn } from "../../core/commands/signWithKey/SigningState.ts";
 import { Limits } from "../../core/base/Limits.ts";
 import type { Message, MessageOf } from "../../core/Message.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
@@ -74,6 +75,9 @@ export const countHeard = (marks: Census, peer: SimPeer, message: Message, from:
     const transfer = peer.state?.rejoining.recovery?.transfer;
     if (transfer !== undefined && transfer.helper === from && message.cutoff.root !== transfer.root)
       marks.add("a helper offered another registry than it had");
+  } else if (message._tag === "Sign.Share") {
+    if (peer.state !== undefined && signingIn(peer.state).waiting.size > 0)
+      marks.add("a request to sign waited in line");
   } else if (isLate(peer, message)) marks.add("a late certificate met a settlement");
 };
 

@@ -11,7 +11,7 @@ import type { PeerId } from "../../protocol/Topology.ts";
 import type { Step } from "../../protocol/Step.ts";
 import { Secret } from "../../threshold/Secret.ts";
 import type { BoxKey, Suite } from "../../threshold/Suite.ts";
-import type { Blame, KeyAndShare, Parties, ShareIndex } from "../../threshold/ThresholdScheme.ts";
+import type { Blame, KeyAndShare, Parties, SecretsFor, ShareIndex } from "../../threshold/ThresholdScheme.ts";
 import { groupRecordOf } from "../keys/GroupRecord.ts";
 import { shareIndexOf } from "../keys/HeldShare.ts";
 import { shareBox } from "../keys/ShareBox.ts";
@@ -169,14 +169,22 @@ const tell = (step: Step, session: KeygenSession): KeygenSession | Failure => {
   for (const peerId of step.others) {
     const secret = secrets.right.get(indexOf(step, peerId));
     const box = secret && sealed(step, session, peerId, secret);
-    secret?.wipe();
-    if (box === undefined) return { code: DISPUTED, members: [peerId, step.self] };
-    boxes.set(peerId, box);
+    if (box !== undefined) {
+      boxes.set(peerId, box);
+      continue;
+    }
+    wipeAll(secrets.right);
+    return { code: DISPUTED, members: [peerId, step.self] };
   }
+  wipeAll(secrets.right);
   const heard = heardDigest(step.context.crypto, sessionId, inOrder(step, session));
   const next = keep(step, { ...session, told: { heard, boxes } });
   for (const peerId of step.others) sayShare(step, next, peerId);
   return next;
+};
+
+const wipeAll = (secrets: SecretsFor): void => {
+  for (const secret of secrets.values()) secret.wipe();
 };
 
 /** Undefined where the receiver's key is none that gives a secret. */
@@ -201,21 +209,20 @@ const sealed = (
 const finish = (step: Step, session: KeygenSession): KeygenSession | Failure => {
   const { sessionId, drawn, told, shares, packages } = session;
   if (drawn === undefined || told === undefined || shares.size < step.others.length) return session;
+  const { boxes } = step.context.keyCrypto;
   const received = new Map<ShareIndex, Secret>();
   for (const [peerId, { heard, box }] of shares) {
-    if (heard !== told.heard) return { code: DISPUTED, members: [peerId, step.self] };
     const theirs = packages.get(peerId)?.boxKey as BoxKey;
-    const secret = step.context.keyCrypto.boxes.open(
-      drawn.boxSeed,
-      theirs,
-      boxPlace(sessionId, peerId, step.self),
-      box,
-    );
-    if (secret === undefined) return { code: DISPUTED, members: [peerId, step.self] };
+    const isSame = heard === told.heard;
+    const secret = isSame ? boxes.open(drawn.boxSeed, theirs, boxPlace(sessionId, peerId, step.self), box) : undefined;
+    if (secret === undefined) {
+      wipeAll(received);
+      return { code: DISPUTED, members: [peerId, step.self] };
+    }
     received.set(indexOf(step, peerId), secret);
   }
   const made = rounds(step, session.making, session.old).finish(drawn.seed, othersIn(step, session), received);
-  for (const secret of received.values()) secret.wipe();
+  wipeAll(received);
   if (Either.isLeft(made)) return blamed(step, made.left);
   return keep(step, { ...session, drawn: undefined, made: pendingOf(step, session, made.right) });
 };

@@ -51,5 +51,7 @@ export const openedFrom = (
     const box = sealed[at];
     return box === undefined ? [] : (boxes.open(seed, theirs, placeOf(route, wanted), box) ?? []);
   });
-  return secrets.length === sealed.length ? secrets : undefined;
+  if (secrets.length === sealed.length) return secrets;
+  for (const secret of secrets) secret.wipe();
+  return undefined;
 };

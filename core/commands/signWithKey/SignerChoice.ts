@@ -5,6 +5,8 @@ import { signings } from "./SigningState.ts";
 
 /** How long one that failed is asked last; then it costs some request a short wait to find out more. */
 const AVOIDED_MILLIS = 10_000;
+/** How many times as long as on average a member takes that only has much to do. */
+const USUALLY = 3;
 /** The part of a new measurement in the smoothed one. */
 const WEIGHT = 0.25;
 
@@ -25,6 +27,12 @@ export const inOrder = (step: Step): ReadonlyArray<PeerId> => {
   const ranks = new Map(later.map((peerId) => [peerId, rank(peerId)]));
   const of = (peerId: PeerId): number => ranks.get(peerId) ?? 0;
   return later.toSorted((left, right) => (of(left) < of(right) ? -1 : Number(of(left) > of(right))));
+};
+
+/** Longer than this these members do not take as a rule: milliseconds, 0 where nothing is known of them. */
+export const usualWait = (step: Step, peerIds: ReadonlyArray<PeerId>): number => {
+  const { members } = step.slice(signings);
+  return USUALLY * Math.max(0, ...peerIds.map((peerId) => members.get(peerId)?.millis ?? 0));
 };
 
 /** A member has answered, so many milliseconds after it was asked. */

@@ -1,6 +1,5 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
-import { Limits } from "../../base/Limits.ts";
 import { codeOf, rowsOf, whole } from "../../../properties/cluster/Cluster.ts";
 import { KeyedCluster, keyActor, eddsa } from "../../../properties/cluster/PlantedKeys.ts";
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
@@ -249,48 +248,6 @@ describe("messages of a signature", () => {
   });
 });
 
-describe("many signatures at once", () => {
-  it("share the flushes of all members", () => {
-    const { cluster, isGood } = planted();
-    const { length } = cluster.committed;
-    for (let at = 0; at < 16; at += 1) cluster.sign(1, `${at}`, "payments", data);
-    cluster.settle();
-    for (let at = 0; at < 16; at += 1) expect(isGood(`${at}`)).toBe(true);
-    expect(cluster.committed.length - length).toBeLessThan(8);
-    expect(rowsOf(cluster, "consents").reduce((sum, each) => sum + each, 0)).toBe(32);
-  });
-
-  it("are so many and no more at one coordinator", () => {
-    const { cluster } = planted();
-    cluster.write(1, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
-    cluster.peers.delete(2);
-    cluster.peers.delete(3);
-    for (let at = 0; at <= Limits.signingRequests; at += 1) cluster.sign(1, `${at}`, "payments", data);
-    expect(codeOf(cluster, `${Limits.signingRequests}`)).toBe("REQUEST_CAPACITY");
-    expect(signingIn(stateOf(cluster, 1)).requests.size).toBe(Limits.signingRequests);
-    cluster.pass(10_000);
-    expect(signingIn(stateOf(cluster, 1)).requests.size).toBe(0);
-    expect(signingIn(stateOf(cluster, 1)).bySession.size).toBe(0);
-    expect(codeOf(cluster, "0")).toBe("SIGNING_QUORUM_UNAVAILABLE");
-  });
-});
-
-describe("callers of one coordinator", () => {
-  it("share its places: the newest of whoever has most goes for one of another", () => {
-    const { cluster } = planted();
-    cluster.write(1, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
-    cluster.tamper = () => undefined;
-    for (let at = 0; at < Limits.signingRequests; at += 1) cluster.sign(1, `${at}`, "payments", data);
-    if (keyActor._tag !== "Verified") throw new Error("the actor is not verified");
-    const other = { ...keyActor, claims: { ...keyActor.claims, sub: "another" } };
-    cluster.judge = () => other;
-    cluster.sign(1, "another", "payments", data);
-    expect(codeOf(cluster, "another")).toBeUndefined();
-    expect(codeOf(cluster, `${Limits.signingRequests - 1}`)).toBe("REQUEST_CAPACITY");
-    expect(codeOf(cluster, "0")).toBeUndefined();
-  });
-});
-
 describe("the generation that signs", () => {
   it("is the one that a member has not applied yet, as soon as it has", () => {
     const { cluster } = planted();
@@ -373,17 +330,5 @@ describe("a clock that is set", () => {
     expect(membersOf(cluster, "one")).toEqual(
       [2, 3].map((peerId) => ({ peerId, reason: "its clock is more than 5 s behind" })),
     );
-  });
-});
-
-describe("a peer that is alone", () => {
-  it("signs with its key after one flush of its consent", () => {
-    const cluster = new KeyedCluster(1);
-    cluster.plantKey("payments");
-    const { length } = cluster.committed;
-    cluster.sign(1, "one", "payments", data);
-    expect(cluster.answers.get("one")).toMatchObject({ _tag: "Signed", generation: 1, imposters: [] });
-    expect(cluster.committed.length - length).toBe(1);
-    expect(rowsOf(cluster, "consents")).toEqual([1]);
   });
 });

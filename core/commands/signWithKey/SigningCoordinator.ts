@@ -8,13 +8,11 @@ import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
 import { type Rejection, rejection } from "../../base/Rejection.ts";
 import type { Answer } from "../../protocol/Answer.ts";
-import { actorName, makingRoom, type Share } from "../../protocol/Admission.ts";
 import { requestLineOf } from "../../protocol/Forward.ts";
 import type { Served } from "../../protocol/Module.ts";
 import { notReadyReason } from "../../protocol/Readiness.ts";
 import type { Step } from "../../protocol/Step.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
-import { crowded } from "../../protocol/Unavailable.ts";
 import type { Scalar, SignatureShare } from "../../threshold/ThresholdScheme.ts";
 import type { KeyAnswer } from "../keys/Answers.ts";
 import { groupKeyOf, holderOf, isSolo, shareIndexOf } from "../keys/HeldShare.ts";
@@ -33,19 +31,20 @@ import {
 } from "./Attempts.ts";
 import { type Occasion, envelopeOf, operationDigest } from "./Envelope.ts";
 import { commitTo, elementsOf, signPackage } from "./Signer.ts";
-import { noteFailed, noteServed } from "./SignerChoice.ts";
+import { enterLine, leaveLine, turnAwayLate } from "./SigningLine.ts";
+import { noteFailed, noteServed, usualWait } from "./SignerChoice.ts";
 import type { SaidPackage, SignMessageOf } from "./SignMessages.ts";
 import { IMPOSTER, isLasting, lastingRefusal, notHere, SILENT, tooFew } from "./SigningRefusals.ts";
 import { readSigning } from "./SigningRequest.ts";
 import { signable, type Signable } from "./Signable.ts";
-import { type Attempt, type Coordinated, signings } from "./SigningState.ts";
+import { type Attempt, type Coordinated, signings, type Wanted } from "./SigningState.ts";
 import { signSolo } from "./SoloSigning.ts";
 
 export const ATTEMPTS_TIMER = "Sign.attempts";
 
 /** How often requests under way are looked at. */
 const TICK_MILLIS = 50;
-/** How long the first ones may take to commit before all others are asked, too. */
+/** How long the first ones may take at least to commit before all others are asked, too. */
 const FIRST_MILLIS = 150;
 /** What was sent to a member that has not answered is sent again. */
 const AGAIN_MILLIS = 500;
@@ -60,15 +59,12 @@ const recovering = rejection(
   "Ask another peer, or repeat the request later.",
 );
 
-const busy = crowded("This peer has as many signatures under way as it may.", undefined);
-
 const reject = (step: Step, requestId: string, rejected: Rejection): void =>
   step.reply(requestId, { _tag: "Rejected", rejection: rejected });
 
 /** A caller asks for a signature. */
 export const acceptSigning = (step: Step, { requestId, call, token, claims }: Served): void => {
   if (step.mode !== "active" && step.mode !== "joining") return reject(step, requestId, recovering);
-  if (!makeRoom(step, { actor: actorName(claims), bytes: call.rawBody.length })) return reject(step, requestId, busy);
   const read = readSigning(keyIdIn(call.path, "sign") ?? "", call.rawBody);
   if (Either.isLeft(read)) return reject(step, requestId, read.left);
   const request = read.right;
@@ -91,25 +87,18 @@ export const acceptSigning = (step: Step, { requestId, call, token, claims }: Se
   };
   if (isSolo(judged.right.generation))
     return signSolo(step, wanted, judged.right, operationOf(step, wanted, judged.right));
-  begin(step, wanted, judged.right, 1);
+  enterLine(step, wanted);
 };
 
-const shareOf = ({ claims, evidence }: Pick<Coordinated, "claims" | "evidence">): Share => ({
-  actor: actorName(claims),
-  bytes: evidence.rawBody.length,
-});
-
-/** Makes room by turning away the newest of the actor that holds most; false where that is the new one's actor. */
-const makeRoom = (step: Step, arrival: Share): boolean => {
-  const all = [...step.slice(signings).requests.values()];
-  const [waiting, signing] = [all.filter(isOpen), all.filter((each) => !isOpen(each))];
-  const room = { requests: Limits.signingRequests, bytes: Limits.signingRequestBytes };
-  const going = makingRoom(waiting.map(shareOf), arrival, signing.map(shareOf), room);
-  for (const index of going ?? []) {
-    const gone = waiting[index];
-    if (gone !== undefined) end(step, gone, { _tag: "Rejected", rejection: busy });
-  }
-  return going !== undefined;
+/** Begins to sign for those whose turn it is. Called at the end of every event. */
+export const beginNext = (step: Step): void => {
+  for (let next = leaveLine(step); next.length > 0; next = leaveLine(step))
+    for (const wanted of next) {
+      // A certificate may have come while it waited.
+      const judged = signable(step.context, wanted.request);
+      if (Either.isLeft(judged)) reject(step, wanted.requestId, judged.left);
+      else begin(step, wanted, judged.right, 1);
+    }
 };
 
 /** Whether nobody has been told to sign for it yet. */
@@ -131,12 +120,7 @@ export const operationOf = (
 };
 
 /** Begins an attempt: this peer commits at once where it can, and as many others are asked as it takes. */
-const begin = (
-  step: Step,
-  wanted: Omit<Coordinated, "attempt" | "operation" | "signable">,
-  judged: Signable,
-  no: number,
-): void => {
+const begin = (step: Step, wanted: Wanted, judged: Signable, no: number): void => {
   const sessionId = nameOf(step, `session ${wanted.requestId} ${no}`);
   const attempt: Attempt = {
     no,
@@ -322,33 +306,42 @@ const fail = (step: Step, coordinated: Coordinated): void => {
   begin(step, coordinated, again.right, attempt.no + 1);
 };
 
-/** An attempt has this part of the time that a caller is promised. */
-const attemptMillis = (step: Step): number =>
-  Math.floor((step.context.settings.answerMillis * 9) / (10 * Limits.signingAttempts));
+/** An attempt has its part of the time that a caller is promised, or of what is left of it after the line. */
+const attemptMillis = (step: Step, { arrivedAt, attempt: { no, startedAt } }: Coordinated): number => {
+  const { answerMillis } = step.context.settings;
+  const left = arrivedAt + (answerMillis * 9) / 10 - startedAt;
+  const usual = (answerMillis * 9) / (10 * Limits.signingAttempts);
+  return Math.floor(Math.min(usual, left / (Limits.signingAttempts - no + 1)));
+};
 
 /** Goes on where members are silent. */
 export const onAttemptsTimer = (step: Step): void => {
+  turnAwayLate(step);
   for (const coordinated of step.slice(signings).requests.values()) goOnWith(step, coordinated);
   sendPackages(step);
 };
 
 /** Called at the end of every event. */
 export const armAttempts = (step: Step): void => {
-  if (step.slice(signings).requests.size > 0) step.arm(ATTEMPTS_TIMER, TICK_MILLIS);
+  const { requests, waiting } = step.slice(signings);
+  if (requests.size + waiting.size > 0) step.arm(ATTEMPTS_TIMER, TICK_MILLIS);
 };
 
 const goOnWith = (step: Step, begun: Coordinated): void => {
   let coordinated = begun;
   const { attempt, signable: judged, imposters } = coordinated;
   const age = step.elapsed - attempt.startedAt;
-  if (age >= attemptMillis(step)) return fail(step, coordinated);
+  if (age >= attemptMillis(step, coordinated)) return fail(step, coordinated);
   const { length: total } = judged.generation.group.verifyingShares;
   const isHopeless =
     attempt.packagedAt === undefined &&
     new Set([...attempt.refusals.keys(), ...imposters]).size > total - judged.generation.group.threshold;
   if (isHopeless) return age >= REFUSED_MILLIS ? fail(step, coordinated) : undefined;
   const silent = silentIn(step, coordinated);
-  if (attempt.packagedAt === undefined && age >= FIRST_MILLIS) {
+  if (
+    attempt.packagedAt === undefined &&
+    age >= Math.min(AGAIN_MILLIS, Math.max(FIRST_MILLIS, usualWait(step, silent)))
+  ) {
     for (const peerId of silent) noteFailed(step, peerId);
     coordinated = askMore(step, coordinated, total);
   }
@@ -357,9 +350,11 @@ const goOnWith = (step: Step, begun: Coordinated): void => {
 
 /** Where this peer can take part no more, its callers are told and its nonces are gone. Called at the end of every event. */
 export const forgetAll = (step: Step): void => {
-  const { requests, sessions, spent } = step.slice(signings);
-  if (requests.size + sessions.size + spent.size === 0) return;
+  const { waiting, requests, sessions, spent } = step.slice(signings);
+  if (waiting.size + requests.size + sessions.size + spent.size === 0) return;
   const refusal = notHere(step.self, notReadyReason(step) ?? "");
+  for (const requestId of waiting.keys()) reject(step, requestId, refusal);
+  step.editIn(signings, "waiting").clear();
   for (const coordinated of requests.values()) end(step, coordinated, { _tag: "Rejected", rejection: refusal });
   step.editIn(signings, "sessions").clear();
   step.editIn(signings, "spent").clear();

@@ -10,6 +10,7 @@ import {
   acceptSigning,
   armAttempts,
   ATTEMPTS_TIMER,
+  beginNext,
   forgetAll,
   onAttemptsTimer,
   onCommit,
@@ -41,6 +42,7 @@ const none = (): ReadonlyArray<string> => [];
 
 const goOn = (step: Step): void => {
   if (!SIGNING.has(step.mode)) return forgetAll(step);
+  beginNext(step);
   armAttempts(step);
   armSessions(step);
   armSweep(step);

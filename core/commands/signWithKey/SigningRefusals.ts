@@ -30,9 +30,11 @@ const reasons: { readonly [code: string]: string } = {
 /** Codes of this peer's own about members. */
 export const SILENT = "SILENT";
 export const IMPOSTER = "IMPOSTER";
+export const WRONG_SIGNATURE = "WRONG_SIGNATURE";
 
 const reasonOf = (code: string): string => {
   if (code === SILENT) return "it does not answer";
+  if (code === WRONG_SIGNATURE) return "its signature does not verify: look after this machine";
   if (code === IMPOSTER) return "its share of the signature was wrong";
   // A member may send any word, such as one that every object has.
   return (Object.hasOwn(reasons, code) ? reasons[code] : undefined) ?? "it refuses";

@@ -4,6 +4,7 @@
  */
 import type { ActorClaims } from "../../auth/ActorClaims.ts";
 import type { Digest } from "../../base/Digest.ts";
+import type { Pace } from "../../protocol/Admission.ts";
 import type { Slice } from "../../protocol/Module.ts";
 import type { RequestLine } from "../../protocol/Proposal.ts";
 import type { PeerState } from "../../protocol/PeerState.ts";
@@ -62,7 +63,7 @@ export interface Attempt {
 }
 
 /** A request of a caller that waits here. */
-export interface Coordinated {
+export interface Wanted {
   readonly requestId: string;
   readonly request: SigningRequest;
   readonly claims: ActorClaims;
@@ -71,11 +72,15 @@ export interface Coordinated {
   readonly occasion: Occasion;
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
+  /** Whose shares of the signature were wrong, in any attempt. */
+  readonly imposters: ReadonlyArray<PeerId>;
+}
+
+/** The same once its signing has begun. */
+export interface Coordinated extends Wanted {
   readonly signable: Signable;
   readonly operation: Digest;
   readonly attempt: Attempt;
-  /** Whose shares of the signature were wrong, in any attempt. */
-  readonly imposters: ReadonlyArray<PeerId>;
 }
 
 /** How a member has served signatures so far. */
@@ -87,7 +92,11 @@ export interface Experience {
 }
 
 export interface SigningState {
-  /** By request id. */
+  /** By request id, in the order in which they came: requests whose signing has not begun. */
+  readonly waiting: ReadonlyMap<string, Wanted>;
+  /** One entry, once requests had to wait: how fast they are served. */
+  readonly pace: ReadonlyMap<"line", Pace>;
+  /** By request id: those under way. */
   readonly requests: ReadonlyMap<string, Coordinated>;
   /** The requests by their present session. */
   readonly bySession: ReadonlyMap<Digest, string>;
@@ -103,6 +112,8 @@ export interface SigningState {
 export const sessionKey = (coordinator: PeerId, sessionId: Digest): string => `${coordinator}/${sessionId}`;
 
 const empty: SigningState = {
+  waiting: new Map(),
+  pace: new Map(),
   requests: new Map(),
   bySession: new Map(),
   members: new Map(),

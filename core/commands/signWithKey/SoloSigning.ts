@@ -6,7 +6,7 @@ import type { KeyAnswer } from "../keys/Answers.ts";
 import { heldShare } from "../keys/HeldShare.ts";
 import { consent, consentFault } from "./Consents.ts";
 import type { Signable } from "./Signable.ts";
-import { tooFew } from "./SigningRefusals.ts";
+import { tooFew, WRONG_SIGNATURE } from "./SigningRefusals.ts";
 import type { Coordinated } from "./SigningState.ts";
 
 const shareMissing = rejection(
@@ -37,6 +37,10 @@ export const signSolo = (
   const entropy = new Secret(context.crypto.derive(context.entropy, `signature ${requestId}`));
   const signature = suite.solo.sign(secret, message, entropy);
   secret.wipe();
+  entropy.wipe();
+  // What a fault of this machine has computed could give the key away.
+  if (!suite.verify(generation.publicKey, message, signature))
+    return step.reply(requestId, { _tag: "Rejected", rejection: tooFew(new Map([[self, WRONG_SIGNATURE]]), 1) });
   consent(step, {
     operation,
     coordinator: self,

@@ -1,0 +1,79 @@
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { describe, expect, it } from "vitest";
+import { codeOf, rowsOf } from "../../../properties/cluster/Cluster.ts";
+import { eddsa, KeyedCluster, keyActor } from "../../../properties/cluster/PlantedKeys.ts";
+import { stateOf } from "../../../properties/cluster/Restoring.ts";
+import { CAPACITIES } from "../../base/Capacities.ts";
+import { Limits } from "../../base/Limits.ts";
+import { generationKey } from "../keys/Tables.ts";
+import { signingIn } from "./SigningState.ts";
+
+const data = utf8ToBytes("pay 5");
+
+const planted = (total = 3) => {
+  const cluster = new KeyedCluster(total);
+  const { generation } = cluster.plantKey("payments");
+  const isGood = (requestId: string): boolean =>
+    eddsa.verify(generation.publicKey, data, cluster.signatureOf(requestId) ?? "");
+  return { cluster, isGood };
+};
+
+describe("many signatures at once", () => {
+  it("share the flushes of all members", () => {
+    const { cluster, isGood } = planted();
+    const { length } = cluster.committed;
+    for (let at = 0; at < 16; at += 1) cluster.sign(1, `${at}`, "payments", data);
+    cluster.settle();
+    for (let at = 0; at < 16; at += 1) expect(isGood(`${at}`)).toBe(true);
+    expect(cluster.committed.length - length).toBeLessThan(8);
+    expect(rowsOf(cluster, "consents").reduce((sum, each) => sum + each, 0)).toBe(32);
+  });
+
+  it("are so many and no more at one coordinator, waiting and under way", () => {
+    const { cluster } = planted();
+    cluster.write(1, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
+    cluster.peers.delete(2);
+    cluster.peers.delete(3);
+    const held = () => {
+      const { requests, waiting } = signingIn(stateOf(cluster, 1));
+      return requests.size + waiting.size;
+    };
+    for (let at = 0; at < Limits.signingRequests; at += 1) cluster.sign(1, `${at}`, "payments", data);
+    expect(held()).toBe(Limits.signingRequests);
+    cluster.sign(1, `${Limits.signingRequests}`, "payments", data);
+    expect(codeOf(cluster, `${Limits.signingRequests}`)).toBe("REQUEST_CAPACITY");
+    expect(held()).toBe(Limits.signingRequests);
+    cluster.pass(10_000);
+    expect(held()).toBe(0);
+    expect(signingIn(stateOf(cluster, 1)).bySession.size).toBe(0);
+    for (const each of ["0", "20", "100"]) expect(codeOf(cluster, each)).toBe("SIGNING_QUORUM_UNAVAILABLE");
+  });
+
+  it.each([
+    [CAPACITIES.signaturesAtOnce, 0],
+    [CAPACITIES.signaturesAtOnce + 1, 1],
+  ])("of %i requests %i wait until another is done", (count, waiting) => {
+    const { cluster, isGood } = planted();
+    for (let at = 0; at < count; at += 1) cluster.sign(1, `${at}`, "payments", data);
+    expect(signingIn(stateOf(cluster, 1)).waiting.size).toBe(waiting);
+    cluster.settle();
+    for (let at = 0; at < count; at += 1) expect(isGood(`${at}`)).toBe(true);
+    expect(signingIn(stateOf(cluster, 1))).toMatchObject({ waiting: new Map(), requests: new Map() });
+  });
+});
+
+describe("callers of one coordinator", () => {
+  it("share its places: the newest of whoever has most goes for one of another", () => {
+    const { cluster } = planted();
+    cluster.write(1, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
+    cluster.tamper = () => undefined;
+    for (let at = 0; at < Limits.signingRequests; at += 1) cluster.sign(1, `${at}`, "payments", data);
+    if (keyActor._tag !== "Verified") throw new Error("the actor is not verified");
+    const other = { ...keyActor, claims: { ...keyActor.claims, sub: "another" } };
+    cluster.judge = () => other;
+    cluster.sign(1, "another", "payments", data);
+    expect(codeOf(cluster, "another")).toBeUndefined();
+    expect(codeOf(cluster, `${Limits.signingRequests - 1}`)).toBe("REQUEST_CAPACITY");
+    expect(codeOf(cluster, "0")).toBeUndefined();
+  });
+});
