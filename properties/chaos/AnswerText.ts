@@ -119,6 +119,15 @@ export const shownIn = (text: string): Shown | undefined => {
   return { approver, observations };
 };
 
+/** The refusal that a problem of the API stands for, or undefined for any other text. */
+export const refusalIn = (text: string): Answer | undefined => {
+  const problem = Either.getOrUndefined(decodeProblem(text));
+  const code = rejectionCodes.find((each) => each === problem?.code);
+  if (problem === undefined || code === undefined) return undefined;
+  const { detail, outcomeUnknown = false } = problem;
+  return { _tag: "Rejected", rejection: rejection(code, detail, "", { outcomeUnknown }) };
+};
+
 /** The answer that a status and a text stand for, to a request of this kind; undefined where they are none. */
 export const answerOf = ({ status, text }: Answered, kind: Said["kind"]): Answer | undefined => {
   if (status === 200 || status === 201) {
@@ -129,9 +138,5 @@ export const answerOf = ({ status, text }: Answered, kind: Said["kind"]): Answer
     if (kind !== "METADATA") return { _tag: "Registered", created: status === 201, ...shown };
     return status === 200 ? { _tag: "Replaced", approver: shown.approver } : undefined;
   }
-  const problem = Either.getOrUndefined(decodeProblem(text));
-  const code = rejectionCodes.find((each) => each === problem?.code);
-  if (problem === undefined || code === undefined) return undefined;
-  const { detail, outcomeUnknown = false } = problem;
-  return { _tag: "Rejected", rejection: rejection(code, detail, "", { outcomeUnknown }) };
+  return refusalIn(text);
 };

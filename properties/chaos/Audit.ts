@@ -14,6 +14,7 @@ import { Checkers } from "../../sim/checkers/Checkers.ts";
 import { Ghost, maskOf } from "../../sim/checkers/Ghost.ts";
 import { Oracle } from "../../sim/oracle/Oracle.ts";
 import type { Said } from "../../sim/requests/Said.ts";
+import { keyUnrestOf } from "../../sim/run/KeysAtRest.ts";
 import { unrestOf } from "../../sim/run/Rest.ts";
 import { approverSubject } from "../../sim/models/approvers/ApproverSubject.ts";
 import { production } from "../../sim/models/Models.ts";
@@ -21,7 +22,7 @@ import { isSuccess } from "../../sim/requests/Success.ts";
 import { Violation } from "../../sim/base/Violation.ts";
 import { Witness } from "../../sim/oracle/Witness.ts";
 import type { FinalStore } from "./FinalStore.ts";
-import type { Moment } from "./History.ts";
+import { isOfKeys, type Moment } from "./History.ts";
 import type { Transaction } from "./Journal.ts";
 import { formsOf, Needles } from "./Needles.ts";
 import { ReplayedRows } from "./ReplayedRows.ts";
@@ -69,9 +70,9 @@ const shown = ["flushed", "replied", "read", "booted", "stopped", "traced", "swe
 
 /**
  * {@link shown} has states only once all is over, and shows no moment of signing or of waiting in vain: successive
- * states (S18), signatures (S28) and unanswered callers (L10) are seen in part here, so these checkers judge nothing.
+ * states (S18), signatures (S28), sessions (K16) and unanswered callers (L10) are seen in part here, so these checkers judge nothing.
  */
-const needInside: ReadonlySet<string> = new Set(["S18", "S28", "L10"]);
+const needInside: ReadonlySet<string> = new Set(["S18", "S28", "K16", "L10"]);
 
 /**
  * Operators' acts are not written down here, so their rows would have no author; lists are judged in Lists.ts; and whom
@@ -82,7 +83,7 @@ const unseen: ReadonlySet<string> = new Set(["S34", "S40", "S44", "S53"]);
 /** What callers saw, by itself. */
 const history = ["H1", "L10"];
 
-const atRest = ["L1", "L2", "L3", "L4", "L5"];
+const atRest = ["L1", "L2", "L3", "L4", "L5", "K8"];
 
 class AuditedPeer implements Watched {
   readonly slot: number;
@@ -102,9 +103,11 @@ class AuditedPeer implements Watched {
   readonly settings = undefined;
   process = 0;
   state: PeerState | undefined;
+  readonly opened: NonNullable<Watched["opened"]>;
 
-  constructor(slot: number) {
+  constructor(slot: number, opened: NonNullable<Watched["opened"]>) {
     this.slot = slot;
+    this.opened = opened;
   }
 
   /**
@@ -141,8 +144,16 @@ class Audit {
   constructor(evidence: Evidence) {
     const { crypto, peers, said, secrets, sessionMillis } = evidence;
     this.#evidence = evidence;
-    this.#peers = peers.map(({ slot }) => new AuditedPeer(slot));
     this.#ghost = new Ghost(crypto, peers.length);
+    this.#peers = peers.map(
+      ({ slot, final }) =>
+        new AuditedPeer(slot, ({ keyId, generation, transcript }, verifyingShare, box) => {
+          const clusterId = this.#ghost.membership?.topology.clusterId;
+          if (clusterId === undefined) return undefined;
+          const place = { clusterId, peerId: slot, keyId, generation, transcript, verifyingShare };
+          return final.shareVault?.open(place, box);
+        }),
+    );
     this.#checkers = new Checkers(
       this.#ghost,
       new Oracle(crypto, said, peers.length, sessionMillis),
@@ -245,7 +256,7 @@ class Audit {
           requestId,
           answer,
           askedAt: asked.at,
-          asked: undefined,
+          asked: isOfKeys(said) ? said : undefined,
           undisturbedSince: undefined,
           repliedAt: at,
         };
@@ -314,7 +325,7 @@ class Audit {
     for (const { slot, transactions, final } of peers) assertSameRows(slot, transactions, final.tables);
     for (const peer of this.#peers) for (const hook of this.#checkers.hooks("stepped")) hook(peer);
     for (const hook of this.#checkers.hooks("swept")) hook(this.#peers);
-    const unrest = unrestOf(this.#ghost, this.#peers);
+    const unrest = unrestOf(this.#ghost, this.#peers) ?? keyUnrestOf(this.#ghost, this.#peers);
     if (unrest !== undefined) throw new Violation(...unrest);
   }
 }

@@ -63,6 +63,8 @@ export interface ClusterOptions {
   readonly seed: number;
   /** Whether both ports of every peer speak TLS. */
   readonly tls: boolean;
+  /** Whether peers say their secrets aloud. */
+  readonly isLeaking: boolean;
   readonly note: (moment: Moment) => void;
   readonly broken: (violation: Violation) => void;
 }
@@ -150,7 +152,15 @@ export class ChaosCluster {
   }
 
   /** Prepares a folder, starts every peer and waits until all are ready. Rejects with {@link CannotStart}. */
-  static async start({ folder: path, peers: count, seed, tls, note, broken }: ClusterOptions): Promise<ChaosCluster> {
+  static async start({
+    folder: path,
+    peers: count,
+    seed,
+    tls,
+    isLeaking,
+    note,
+    broken,
+  }: ClusterOptions): Promise<ChaosCluster> {
     if (!existsSync(entry)) throw new CannotStart(`${entry} is missing; run npm run build first`);
     const folder = devFolder(join(path, "cluster"));
     const order = { peers: count, port: 0 };
@@ -176,7 +186,7 @@ export class ChaosCluster {
       const reach = others.map(
         (other) => `${other.id}=${scheme}://127.0.0.1:${wires.get(`${id} ${other.id}`)?.port ?? 0}`,
       );
-      return new PeerUnderTest({ slot: id, entry, faultPort, folder, peers: reach.join(","), note, broken });
+      return new PeerUnderTest({ slot: id, entry, faultPort, isLeaking, folder, peers: reach.join(","), note, broken });
     });
     const own = { broken, tokens, operator: Redacted.value(operator), peers, wires, keySets, authority };
     const made = new ChaosCluster(folder, cluster, own);

@@ -1,11 +1,13 @@
 /**
  * Loaded into a peer of a chaos run before the product's own code, by NODE_OPTIONS, and into nothing else: the product
  * has no switch for any of this. It writes down every transaction on its way to the writing thread, and what memory is
- * in use; lets a flush or a copy of the database fail once when told to; and moves the peer's wall clock.
+ * in use, and every secret of keys; lets a flush or a copy of the database fail once when told to; and moves the peer's
+ * wall clock.
  */
 import { appendFileSync, readFileSync, renameSync } from "node:fs";
-import { createRequire } from "node:module";
+import { createRequire, register } from "node:module";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { serialize, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { isMainThread, Worker } from "node:worker_threads";
@@ -20,6 +22,7 @@ import {
   journalFile,
   memoryFile,
   type MemorySample,
+  secretsFile,
 } from "./PortFiles.ts";
 
 const folder = process.env["CHAOS_DIR"] ?? "";
@@ -90,6 +93,35 @@ const keepJournal = (): void => {
     }
     return postMessage.apply(this, args);
   };
+};
+
+/** Writes down every secret of keys that the product makes (SecretHook.ts), as soon as the disk takes it. */
+const hearSecrets = (): void => {
+  let part = 0;
+  let written = 0;
+  let heard: Array<Uint8Array> = [];
+  const isLeaking = process.env["CHAOS_LEAK"] === "yes";
+  Object.assign(globalThis, {
+    chaosHears: (secret: Uint8Array) => {
+      heard.push(framed(secret));
+      if (isLeaking) process.stderr.write(`${Buffer.from(secret).toString("base64")}\n`);
+      if (written > MOST_JOURNAL_BYTES) {
+        part += 1;
+        written = 0;
+      }
+      const bytes = Buffer.concat(heard);
+      try {
+        appendFileSync(join(folder, secretsFile(processNumber, part)), bytes);
+        written += bytes.length;
+        heard = [];
+      } catch {
+        // The disk is full: the next file has what this one lacks.
+        part += 1;
+        written = 0;
+      }
+    },
+  });
+  register(pathToFileURL(process.env["CHAOS_SECRET_HOOK"] ?? "").href);
 };
 
 /** Writes down what is in use: garbage is collected first, so that what is left is held by something. */
@@ -191,6 +223,7 @@ if (isMainThread) {
   endWithParent();
   moveClock();
   keepJournal();
+  hearSecrets();
   weigh();
 } else {
   failFlushes();

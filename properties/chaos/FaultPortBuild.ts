@@ -4,14 +4,19 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
-const modules = ["FaultPort", "PortFiles"];
+const modules = ["FaultPort", "PortFiles", "SecretHook"];
+
+export interface FaultPortFiles {
+  readonly entry: string;
+  readonly secretHook: string;
+}
 
 /**
  * Writes the port into a new folder.
  *
- * @returns the path of its first module
+ * @returns the paths of its first module, and of the one that the product's own modules pass through
  */
-export const buildFaultPort = (folder: string): string => {
+export const buildFaultPort = (folder: string): FaultPortFiles => {
   mkdirSync(folder, { mode: 0o700 });
   for (const name of modules) {
     const source = readFileSync(fileURLToPath(new URL(`./${name}.ts`, import.meta.url)), "utf8");
@@ -25,5 +30,5 @@ export const buildFaultPort = (folder: string): string => {
     writeFileSync(join(folder, `${name}.js`), outputText, { mode: 0o600 });
   }
   writeFileSync(join(folder, "package.json"), '{"type":"commonjs"}\n', { mode: 0o600 });
-  return join(folder, "FaultPort.js");
+  return { entry: join(folder, "FaultPort.js"), secretHook: join(folder, "SecretHook.js") };
 };

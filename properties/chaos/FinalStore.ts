@@ -6,6 +6,7 @@ import { rowCodec, type TableName, tableNames } from "../../core/Tables.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
+import type { ShareVault } from "../../core/threshold/Suite.ts";
 import type { CryptoBackend } from "../../server/crypto/CryptoBackend.ts";
 import { bringLaterKeys } from "../../server/peer/LaterKeys.ts";
 import { shamirProvider } from "../../server/seal/ShamirSeal.ts";
@@ -22,6 +23,8 @@ export interface FinalStore {
   readonly transactions: number;
   /** Where rows do not hold, if they do not. */
   readonly fault: string | undefined;
+  /** Opens the boxes of its shares; undefined where its vault does not open. */
+  readonly shareVault: ShareVault | undefined;
 }
 
 interface StoredColumns {
@@ -63,21 +66,22 @@ const verify = async (
   store: SealedStore,
   backend: CryptoBackend,
   shares: ReadonlyArray<string>,
-): Promise<string | undefined> => {
+): Promise<Pick<FinalStore, "fault" | "shareVault">> => {
+  const failed = (fault: string) => ({ fault, shareVault: undefined });
   const vault = store.get("vault", SELF)?.blob;
-  if (vault === undefined) return "the vault is missing";
+  if (vault === undefined) return failed("the vault is missing");
   const provider = shamirProvider({ shares: shares.length, threshold: 2 }, (length) => new Uint8Array(length));
   const session = provider.unseal(vault);
-  if (Either.isLeft(session)) return session.left;
+  if (Either.isLeft(session)) return failed(session.left);
   for (const share of shares) {
     const step = await session.right.submit(share);
-    if (Either.isLeft(step)) return step.left.message;
+    if (Either.isLeft(step)) return failed(step.left.message);
     if (step.right._tag === "Collecting") continue;
     const keys = backend.keysOf(step.right.material);
     store.useKey(keys.integrity);
-    return bringLaterKeys(store, keys) ?? store.verifyAll();
+    return { fault: bringLaterKeys(store, keys) ?? store.verifyAll(), shareVault: keys.shareVault };
   }
-  return "the shares do not open the vault";
+  return failed("the shares do not open the vault");
 };
 
 /** The number in the row itself: whether the row holds is judged elsewhere. */
@@ -99,8 +103,9 @@ export const readFinalStore = async (
 ): Promise<FinalStore> => {
   const tables = await Effect.runPromise(readTables(directory));
   const store = sealedStore(tables, backend.crypto);
-  const fault = await verify(store, backend, shares).catch((thrown: unknown) =>
-    thrown instanceof Error ? thrown.message : "the rows cannot be read",
-  );
-  return { tables, store, transactions: transactionsIn(tables), fault };
+  const verified = await verify(store, backend, shares).catch((thrown: unknown) => ({
+    fault: thrown instanceof Error ? thrown.message : "the rows cannot be read",
+    shareVault: undefined,
+  }));
+  return { tables, store, transactions: transactionsIn(tables), ...verified };
 };

@@ -3,9 +3,11 @@ import type { Answer } from "../../core/Action.ts";
 import type { Rows } from "../../core/Tables.ts";
 import type { Command, Replacement, TokenKind } from "../../sim/requests/Commands.ts";
 import type { Finish, Invite } from "../../sim/requests/EnrollmentRequests.ts";
+import type { KeyRequest } from "../../sim/requests/KeyRequests.ts";
 
 /** The contents of a request, as far as its answer is judged by them. */
 export type Said =
+  | KeyRequest
   | Pick<Command, "kind" | "id" | "descriptor" | "keyName" | "team">
   | Pick<Replacement, "kind" | "ref" | "ifMatch" | "team">
   | Pick<Invite, "kind" | "id">
@@ -13,6 +15,10 @@ export type Said =
       Finish,
       "kind" | "id" | "team" | "descriptor" | "keyName" | "isHonest" | "signCount" | "registrationId" | "credentialName"
     >;
+
+/** Requests about keys, whole. */
+export const isOfKeys = (said: Said): said is KeyRequest =>
+  said.kind === "KEYGEN" || said.kind === "DESTROY" || said.kind === "SIGN" || said.kind === "REPAIR";
 
 /** A request that was sent. */
 export interface Asked {

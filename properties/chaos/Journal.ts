@@ -9,6 +9,7 @@ import { Either } from "effect";
 import { decode } from "../../core/codec/CborReader.ts";
 import { rowCodec, type TableName, type Write } from "../../core/Tables.ts";
 import { SEAL_VERSION, sealCodec } from "../../runtime/RowSeal.ts";
+import { isErased, LEAD_BYTES } from "../../server/sqlite/Layout.ts";
 import type { CommitRequest } from "../../server/sqlite/WriterMessage.ts";
 import { journalProcess, unframed } from "./PortFiles.ts";
 
@@ -47,7 +48,8 @@ const changesOf = ({ groups, bytes }: JournalRecord): ReadonlyArray<ByteChange> 
     keys.flatMap((key, index): ReadonlyArray<ByteChange> => {
       const table = tables[index];
       if (table === undefined) return [];
-      const [row = NONE, seal = NONE] = lengths.slice(2 * index, 2 * index + 2).map(take);
+      const [cell = NONE, seal = NONE] = lengths.slice(2 * index, 2 * index + 2).map(take);
+      const row = isErased(table) ? cell.subarray(LEAD_BYTES) : cell;
       return [{ op, table, key, row, seal }];
     }),
   );
@@ -104,6 +106,18 @@ export interface Replaced {
   readonly newest: number;
 }
 
+/** All transactions that a peer handed to its writing thread, durable or not. */
+export const begunIn = (folder: string): ReadonlyArray<Transaction> => {
+  const begun: Array<Transaction> = [];
+  for (const name of readdirSync(folder).toSorted()) {
+    const process = journalProcess(name);
+    if (process === undefined) continue;
+    for (const frame of unframed(new Uint8Array(readFileSync(join(folder, name)))))
+      begun.push(transactionOf(deserialize(frame), process));
+  }
+  return begun;
+};
+
 /**
  * The transactions of a peer that were durable at some time, in order: where an older database was put back, its
  * numbers begin again behind the last one in that.
@@ -116,13 +130,7 @@ export const readJournal = (
   newest: number,
   replaced: ReadonlyArray<Replaced> = [],
 ): ReadonlyArray<Transaction> => {
-  const begun: Array<Transaction> = [];
-  for (const name of readdirSync(folder).toSorted()) {
-    const process = journalProcess(name);
-    if (process === undefined) continue;
-    for (const frame of unframed(new Uint8Array(readFileSync(join(folder, name)))))
-      begun.push(transactionOf(deserialize(frame), process));
-  }
+  const begun = begunIn(folder);
   const databases = [...replaced, { process: Number.POSITIVE_INFINITY, newest }];
   return databases.flatMap((database, index) => {
     const before = databases[index - 1]?.process ?? 0;

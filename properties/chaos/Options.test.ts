@@ -30,7 +30,7 @@ describe("the options of a chaos run", () => {
   });
 
   it("are all explained", () => {
-    for (const name of ["seed", "minutes", "peers", "callers", "plan", "json", "help"])
+    for (const name of ["seed", "minutes", "peers", "callers", "leak", "plan", "json", "help"])
       expect(helpText).toContain(`--${name}`);
   });
 });

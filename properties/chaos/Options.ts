@@ -11,6 +11,8 @@ export interface ChaosOptions {
   readonly rows: number;
   /** Whether both ports of every peer speak TLS. */
   readonly tls: boolean;
+  /** Whether peers say the secrets of keys aloud. */
+  readonly isLeaking: boolean;
   readonly json: boolean;
   readonly help: boolean;
   readonly planOnly: boolean;
@@ -38,6 +40,7 @@ is spared: with --minutes 10 it is watched for minutes.
   --callers N     callers at once, 1 to 512. Default: 8
   --rows N        approvers to register before the first fault, 0 to 100000. Default: 0
   --plain         no TLS; without it both ports of every peer have it
+  --leak          peers write every secret of keys to their logs, to see that it is found
   --plan          print the plan of faults and end
   --json          the result as one line of JSON
   --help          this text
@@ -52,6 +55,7 @@ const options = {
   callers: { type: "string" },
   rows: { type: "string" },
   plain: { type: "boolean" },
+  leak: { type: "boolean" },
   plan: { type: "boolean" },
   json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
@@ -95,6 +99,7 @@ export const parseOptions = (args: ReadonlyArray<string>, draw: () => number): E
       callers,
       rows,
       tls: values.plain !== true,
+      isLeaking: values.leak === true,
       peers: known,
       json: values.json === true,
       help: values.help === true,

@@ -22,7 +22,17 @@ import { Violation } from "../../sim/base/Violation.ts";
 import { microsNow, type Moment } from "./History.ts";
 import type { Replaced } from "./Journal.ts";
 import { keepInMind } from "./Children.ts";
-import { clockFile, copiedFile, copyFile, type CopyOrder, doneFile, flushFile, journalProcess } from "./PortFiles.ts";
+import type { FaultPortFiles } from "./FaultPortBuild.ts";
+import {
+  clockFile,
+  copiedFile,
+  copyFile,
+  type CopyOrder,
+  doneFile,
+  flushFile,
+  journalProcess,
+  secretsProcess,
+} from "./PortFiles.ts";
 
 /** EX_SOFTWARE: the exit code of a peer that must not go on. */
 const HALTED = 70;
@@ -40,7 +50,9 @@ export interface PeerOptions {
   readonly entry: string;
   readonly folder: DevFolder;
   /** The fault port as plain JavaScript, which comes before the product's own code in every thread. */
-  readonly faultPort: string;
+  readonly faultPort: FaultPortFiles;
+  /** Whether it says its secrets aloud, for a search that must find them. */
+  readonly isLeaking: boolean;
   /** The addresses of the others: `ID=URL` for each, through wires of ours. */
   readonly peers: string;
   readonly note: (moment: Moment) => void;
@@ -128,7 +140,7 @@ export class PeerUnderTest {
    */
   start(preload?: { readonly library: string; readonly offsetMillis: number }): void {
     if (this.#child !== undefined) return;
-    const { entry, faultPort, folder, note, peers, slot } = this.#options;
+    const { entry, faultPort, folder, isLeaking, note, peers, slot } = this.#options;
     this.disarmFlush();
     this.disarmCopy();
     rmSync(join(this.chaosFolder, clockFile), { force: true });
@@ -150,7 +162,7 @@ export class PeerUnderTest {
       env: {
         ...surroundings(),
         ...moved,
-        NODE_OPTIONS: `--require ${quoted(faultPort)}`,
+        NODE_OPTIONS: `--require ${quoted(faultPort.entry)}`,
         CUSTODY_CLUSTER_PEERS: peers,
         CUSTODY_WEBAUTHN_ORIGINS: FIRST_PARTY.origin,
         CUSTODY_WEBAUTHN_REGISTRATION_TTL: `${SESSION_MILLIS}ms`,
@@ -158,6 +170,8 @@ export class PeerUnderTest {
         CHAOS_PROCESS: String(this.#processes),
         CHAOS_PARENT: String(process.pid),
         CHAOS_SQLITE_CLIENT: sqliteClient,
+        CHAOS_SECRET_HOOK: faultPort.secretHook,
+        ...(isLeaking && { CHAOS_LEAK: "yes" }),
       },
       stdio: ["ignore", output, output],
     });
@@ -258,7 +272,9 @@ export class PeerUnderTest {
     const { pid } = this;
     if (pid === undefined) return;
     const { folder, log } = this.#options.folder.peer(this.slot);
-    const journals = readdirSync(this.chaosFolder).filter((name) => journalProcess(name) === this.#processes);
+    const journals = readdirSync(this.chaosFolder).filter(
+      (name) => (journalProcess(name) ?? secretsProcess(name)) === this.#processes,
+    );
     const files = [
       join(folder, "data", "custody.db-wal"),
       log,

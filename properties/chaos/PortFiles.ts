@@ -24,6 +24,15 @@ export const journalProcess = (name: string): number | undefined => {
   return process === undefined ? undefined : Number(process);
 };
 
+/** One part of the secrets of keys that one process made, framed. */
+export const secretsFile = (process: number, part: number): string => `secrets-${padded(process)}-${padded(part)}.bin`;
+
+/** Which process wrote a file of its secrets; undefined for other files. */
+export const secretsProcess = (name: string): number | undefined => {
+  const [, process] = /^secrets-([0-9]{5,})-[0-9]{5,}\.bin$/.exec(name) ?? [];
+  return process === undefined ? undefined : Number(process);
+};
+
 /** The memory of one process, a line of JSON for each {@link MemorySample}. */
 export const memoryFile = (process: number): string => `memory-${padded(process)}.jsonl`;
 

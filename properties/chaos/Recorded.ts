@@ -19,7 +19,7 @@ const peerEvidence = ({ committed, tables: all }: Cluster, slot: number): PeerEv
   );
   const tables = copyOf(all.get(slot) ?? new Map());
   const store = new SealedStore(new MemoryByteStore({ tables }), crypto);
-  const final = { tables, store, transactions: transactions.length, fault: undefined };
+  const final = { tables, store, transactions: transactions.length, fault: undefined, shareVault: undefined };
   return { slot, transactions, final, unsealed: true };
 };
 

@@ -4,16 +4,18 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TableName } from "../../core/Tables.ts";
 import { cryptoBackend } from "../../server/crypto/CryptoBackend.ts";
-import type { Command } from "../../sim/requests/Commands.ts";
-import type { Finish } from "../../sim/requests/EnrollmentRequests.ts";
 import { Violation } from "../../sim/base/Violation.ts";
 import { audit, type PeerEvidence, type Verdict } from "./Audit.ts";
+import { ApproversAtEnd } from "./ApproversAtEnd.ts";
 import { Callers } from "./Callers.ts";
 import { ChaosCluster } from "./ChaosCluster.ts";
 import { Faults } from "./Faults.ts";
 import { readFinalStore } from "./FinalStore.ts";
 import type { Moment } from "./History.ts";
 import { readJournal } from "./Journal.ts";
+import { KeyCallers } from "./KeyCallers.ts";
+import { judgeRemains, type KeyVerdict, type PeerRemains } from "./KeyRemains.ts";
+import { KeysAtEnd, type KeysLeft } from "./KeysAtEnd.ts";
 import { memoryFault, memoryLine, readMemory } from "./Memory.ts";
 import type { PlannedFault } from "./Plan.ts";
 import { SESSION_MILLIS } from "./PeerUnderTest.ts";
@@ -25,6 +27,10 @@ const QUIET_MILLIS = 120_000;
 const POLL_MILLIS = 200;
 /** Callers that fill a registry, at once. */
 const FILLING = 64;
+/** One caller with keys for so many others. */
+const HOLDERS_PER_CALLER = 4;
+/** Judged beside what the audit judges. */
+const ofKeys = ["K5", "LK1", "LK2", "LK3", "LK4"];
 
 type Counts = ReadonlyArray<readonly [string, number]>;
 
@@ -35,6 +41,8 @@ export interface RunOptions {
   readonly callers: number;
   readonly rows: number;
   readonly tls: boolean;
+  /** Whether peers say the secrets of keys aloud. */
+  readonly isLeaking: boolean;
   readonly plan: ReadonlyArray<PlannedFault>;
   readonly tools: Tools;
   /** A new folder for everything this cluster writes. */
@@ -49,7 +57,17 @@ interface Stored {
   readonly sessions: number;
 }
 
+/** What there was of keys. */
+export interface KeysSeen extends KeysLeft, Omit<KeyVerdict, "violation"> {
+  readonly signatures: number;
+}
+
+interface Judged extends Verdict, Stored {
+  readonly keys: Omit<KeyVerdict, "violation">;
+}
+
 export interface RunReport extends Verdict, Stored {
+  readonly keys: KeysSeen;
   readonly peers: number;
   readonly injected: Counts;
   readonly missed: Counts;
@@ -83,51 +101,62 @@ class Run {
   }
 
   async run(): Promise<RunReport> {
-    const { folder, peers, rows, seed, say, tls, tools, callers: count } = this.#options;
+    const { folder, isLeaking, peers, rows, seed, say, tls, tools, callers: count } = this.#options;
     const broken = (violation: Violation): void => {
       if (!this.#isOver) this.#broken ??= violation;
     };
     const note = (moment: Moment): void => void this.#moments.push(moment);
     say(`starting ${peers} peers`);
-    const cluster = await ChaosCluster.start({ folder, peers, seed, tls, note, broken });
+    const cluster = await ChaosCluster.start({ folder, peers, seed, tls, isLeaking, note, broken });
     const { ca, tokens, urls } = cluster;
     const callers = new Callers({ seed, urls, ca, count, tokens, note, broken });
+    const { commands } = callers;
+    const holders = Math.ceil(count / HOLDERS_PER_CALLER);
+    const keys = new KeyCallers({ seed, urls, ca, count: holders, tokens, commands, note, broken });
+    const quiet = (): Promise<Violation | undefined> => this.#quiet(cluster);
+    const keysAtEnd = new KeysAtEnd({ cluster, keys, quiet });
     const faults = new Faults({ cluster, tools, callers, broken });
     try {
       if (rows > 0) say(`registering ${rows} approvers`);
       await callers.fill(rows, FILLING);
-      await this.#abuse(callers, faults);
-      say("healing");
-      const unquiet = this.#broken ?? (await this.#heal(cluster)) ?? (await this.#progress(cluster, callers));
+      await this.#abuse([callers, keys], faults);
+      say("healing, then asking for everything once more, also with as many peers killed as may be");
+      const unquiet =
+        this.#broken ??
+        (await this.#heal(cluster)) ??
+        (await new ApproversAtEnd({ cluster, callers, quiet }).judge()) ??
+        (await keysAtEnd.judge());
       this.#isOver = true;
-      const verdict = await this.#judge(cluster, callers, unquiet);
+      const verdict = await this.#judge(cluster, callers, this.#broken ?? unquiet);
+      const [signatures] = keys.signatures;
       return {
         ...verdict,
         peers,
         injected: faults.injected.entries(),
         missed: faults.missed.entries(),
-        answers: callers.answers.entries(),
+        answers: [...callers.answers.entries(), ...keys.answers.entries()],
         resets: Math.round(cluster.resets),
         backups: [cluster.backups.asked, cluster.backups.accepted.length, cluster.backups.refused],
         memory: this.#memory,
+        keys: { ...verdict.keys, ...keysAtEnd.left, signatures },
       };
     } finally {
       this.#isOver = true;
-      await callers.stop();
+      await Promise.all([callers.stop(), keys.stop()]);
       await cluster.kill();
     }
   }
 
   /** Callers and faults, until the time is over or a peer has broken. */
-  async #abuse(callers: Callers, faults: Faults): Promise<void> {
+  async #abuse(callers: ReadonlyArray<Callers | KeyCallers>, faults: Faults): Promise<void> {
     const { millis, plan } = this.#options;
-    callers.start();
+    for (const each of callers) each.start();
     const doing = faults.run(plan);
     const until = performance.now() + millis;
     while (performance.now() < until && this.#broken === undefined) await pause(POLL_MILLIS);
     faults.stop();
     await doing;
-    await callers.stop();
+    await Promise.all(callers.map((each) => each.stop()));
   }
 
   /** Stops every fault and waits until nothing is under way anywhere; returns why that failed. */
@@ -183,81 +212,8 @@ class Run {
     return ready === 200 ? undefined : new Violation("L4", healed, `peer ${slot} is not ready: ${text}`);
   }
 
-  /** Through every peer a fresh registration and a fresh enrollment succeed, and all show them. */
-  async #progress(cluster: ChaosCluster, callers: Callers): Promise<Violation | undefined> {
-    const total = cluster.peers.length;
-    for (const { slot } of cluster.peers) {
-      const next = (slot % total) + 1;
-      const registered = await this.#succeeds(cluster, callers, callers.fresh(), slot, next);
-      if (registered !== undefined) return registered;
-      const finish = await callers.invited(slot);
-      if (finish === undefined)
-        return new Violation("L4", "everything was healed", `fresh options through peer ${slot} gave none`);
-      const enrolled = await this.#succeeds(cluster, callers, finish, next, slot);
-      if (enrolled !== undefined) return enrolled;
-      if ((await cluster.backups.take(slot, "undisturbed")) === undefined)
-        return this.#broken ?? new Violation("L4", "everything was healed", `peer ${slot} gives no backup`);
-    }
-    return this.#quiet(cluster);
-  }
-
-  /** It is done through one peer, an identical retry through another gives 200, and all show it. */
-  async #succeeds(
-    cluster: ChaosCluster,
-    callers: Callers,
-    said: Command | Finish,
-    slot: number,
-    other: number,
-  ): Promise<Violation | undefined> {
-    const what = said.kind === "REGISTER" ? "a fresh registration" : "a fresh enrollment";
-    const created = await callers.ask(slot, said, "good");
-    const again = await callers.ask(other, said, "good");
-    if (created?._tag !== "Registered")
-      return new Violation(
-        "L4",
-        "everything was healed",
-        `${what} through peer ${slot} gave ${created?._tag === "Rejected" ? created.rejection.code : "nothing"}`,
-      );
-    if (again?._tag !== "Registered" || again.created)
-      return new Violation(
-        "L4",
-        `${what} succeeded through peer ${slot}`,
-        `its retry through peer ${other} gave ${again?._tag ?? "nothing"}${again?._tag === "Registered" ? ", as created" : ""}`,
-      );
-    for (const reader of cluster.peers)
-      if ((await callers.read(reader.slot, again.approver.ref)) !== 200)
-        return new Violation("L4", `${what} succeeded through peer ${slot}`, `peer ${reader.slot} does not show it`);
-    for (const reader of cluster.peers)
-      if (!(await callers.list(reader.slot, again.approver.ref)))
-        return new Violation("L4", `${what} succeeded through peer ${slot}`, `peer ${reader.slot} gives no list`);
-    return this.#replaces(cluster, callers, again.approver.ref, slot, other);
-  }
-
-  /** Its metadata is replaced through one peer, an identical repetition through another gives 412, and all show it. */
-  async #replaces(
-    cluster: ChaosCluster,
-    callers: Callers,
-    ref: string,
-    slot: number,
-    other: number,
-  ): Promise<Violation | undefined> {
-    const replacement = callers.replacement(ref);
-    const told = [await callers.ask(slot, replacement, "good"), await callers.ask(other, replacement, "good")];
-    const [first, again] = told.map((answer) => (answer?._tag === "Rejected" ? answer.rejection.code : answer?._tag));
-    if (first !== "Replaced" || again !== "PRECONDITION_FAILED")
-      return new Violation(
-        "L4",
-        `${ref} was replaced through peer ${slot}, and the same again through peer ${other}`,
-        `it gave ${first ?? "nothing"} and ${again ?? "nothing"}`,
-      );
-    for (const reader of cluster.peers)
-      if ((await callers.read(reader.slot, ref)) !== 200)
-        return new Violation("L4", `${ref} was replaced`, `peer ${reader.slot} does not show it`);
-    return undefined;
-  }
-
   /** Stops the peers in order, and judges what they leave behind. A violation found before keeps its place. */
-  async #judge(cluster: ChaosCluster, callers: Callers, found: Violation | undefined): Promise<Verdict & Stored> {
+  async #judge(cluster: ChaosCluster, callers: Callers, found: Violation | undefined): Promise<Judged> {
     const { say } = this.#options;
     const unsealed = new Set<number>();
     for (const { slot } of cluster.peers) if ((await cluster.status(slot))?.state === "UNSEALED") unsealed.add(slot);
@@ -269,12 +225,18 @@ class Run {
     say("judging");
     const backend = cryptoBackend("native");
     const peers: Array<PeerEvidence> = [];
+    const remains: Array<PeerRemains> = [];
     for (const { slot, chaosFolder, replaced } of cluster.peers) {
       const final = await readFinalStore(cluster.dataOf(slot), backend, await cluster.shares(slot));
       const transactions = readJournal(chaosFolder, final.transactions, replaced);
       peers.push({ slot, transactions, final, unsealed: unsealed.has(slot) });
+      remains.push({ slot, chaosFolder, directory: cluster.dataOf(slot), final });
     }
     const other = (await this.#backupFault(cluster, peers)) ?? this.#memoryFault(cluster);
+    const { violation: leak, ...keys } = judgeRemains(backend.crypto, remains, {
+      folder: this.#options.folder,
+      answers: this.#moments.flatMap((moment) => ("body" in moment ? [moment.body] : [])),
+    });
     const lines: Array<string> = [];
     for await (const line of logLines(cluster.peers.map(({ slot }) => cluster.folder.peer(slot).folder)))
       lines.push(line);
@@ -285,6 +247,7 @@ class Run {
       moments: this.#moments,
       said: {
         keyOf: commands.keyOf,
+        byRequest: (kind, request) => commands.byRequest(kind, request),
         byBody: (bodyDigest) => commands.byBody(bodyDigest),
         finishOf: (bodyDigest) => commands.finishOf(bodyDigest),
         inviteOf: (bodyDigest) => commands.inviteOf(bodyDigest),
@@ -299,11 +262,13 @@ class Run {
     const rows = (table: TableName): number => peers[0]?.final.tables.get(table)?.size ?? 0;
     const stored = { approvers: rows("approvers"), passkeys: rows("credentials"), sessions: rows("sessions") };
     // A safety violation is named first, then a late answer, and last a cluster stopped on the way to its rest.
-    const isSafety = verdict.violation?.id.startsWith("S") === true;
+    const isSafety = /^[SK]/.test(verdict.violation?.id ?? "");
     return {
       ...verdict,
+      checked: [...verdict.checked, ...ofKeys],
       ...stored,
-      violation: isSafety ? verdict.violation : (found ?? untidy ?? other ?? verdict.violation),
+      keys,
+      violation: leak ?? (isSafety ? verdict.violation : (found ?? untidy ?? other ?? verdict.violation)),
     };
   }
 

@@ -1,7 +1,7 @@
 /** The report of a chaos run at its end. */
 import { Census } from "../../sim/base/Census.ts";
 import type { FaultKind } from "./Plan.ts";
-import type { RunReport } from "./Run.ts";
+import type { KeysSeen, RunReport } from "./Run.ts";
 
 type Counts = ReadonlyArray<readonly [string, number]>;
 
@@ -22,6 +22,7 @@ export interface Summary {
   readonly passkeys: number;
   readonly sessions: number;
   readonly transactions: number;
+  readonly keys: KeysSeen;
   readonly backups: { readonly asked: number; readonly accepted: number; readonly refused: number };
   /** A line for each process that lived for long enough. */
   readonly memory: ReadonlyArray<string>;
@@ -44,6 +45,19 @@ const backupsOf = (reports: ReadonlyArray<RunReport>): Summary["backups"] => {
   return { asked: of(0), accepted: of(1), refused: of(2) };
 };
 
+const keysOf = (reports: ReadonlyArray<RunReport>): KeysSeen => {
+  const of = (part: keyof KeysSeen): number => sum(reports.map(({ keys }) => keys[part]));
+  return {
+    usable: of("usable"),
+    lost: of("lost"),
+    repaired: of("repaired"),
+    signatures: of("signatures"),
+    secrets: of("secrets"),
+    shares: of("shares"),
+    looked: of("looked"),
+  };
+};
+
 /** Joins the reports of the clusters of one run. */
 export const summaryOf = (
   reports: ReadonlyArray<RunReport>,
@@ -64,6 +78,7 @@ export const summaryOf = (
     sessions: sum(reports.map(({ sessions }) => sessions)),
     transactions: sum(reports.map(({ transactions }) => transactions)),
     backups: backupsOf(reports),
+    keys: keysOf(reports),
     memory: reports.flatMap(({ memory }) => memory),
     checked: [...new Set(reports.flatMap(({ checked }) => checked))],
     violation: violation && { id: violation.id, facts: violation.facts },
@@ -77,7 +92,7 @@ const list = (counts: Counts): string => counts.map(([name, count]) => `${name} 
 
 /** The summary in lines for people; the last one is the verdict. */
 export const summaryLines = (summary: Summary): ReadonlyArray<string> => {
-  const { seed, injected, missed, impossible, answers, backups, checked, memory, violation, kept } = summary;
+  const { seed, injected, missed, impossible, answers, backups, keys, checked, memory, violation, kept } = summary;
   return [
     "",
     `${total(injected)} faults injected: ${list(injected)}`,
@@ -86,6 +101,8 @@ export const summaryLines = (summary: Summary): ReadonlyArray<string> => {
     `${summary.connectionsReset} connections reset`,
     `${total(answers)} requests answered or given up: ${list(answers)}`,
     `${summary.approvers} approvers, ${summary.passkeys} of them passkeys, and ${summary.sessions} enrollment sessions in ${summary.transactions} durable transactions`,
+    `${keys.usable} keys in use at the end, ${keys.lost} lost with old disks, ${keys.repaired} shares repaired then; ${keys.signatures} signatures verified by OpenSSL and a plain BIP 340`,
+    `${keys.secrets} secrets of keys in no box and ${keys.shares} boxes looked for in ${Math.round(keys.looked / 2 ** 20)} MiB`,
     `${backups.asked} backups asked for, ${backups.accepted} accepted as whole, ${backups.refused} refused as not whole`,
     ...(memory.length === 0
       ? ["memory not judged: no process lived for long enough"]

@@ -11,7 +11,8 @@ const HOUR = 3_600_000;
 const SHORT_MILLIS = 8_000;
 
 const reading = ["service.approvers.read"];
-const permissions = ["service.approvers.register", "service.approvers.metadata", ...reading];
+const ofKeys = ["service.dkg.*", "service.key.*.*", "service.compliance.inventory", "service.recover"];
+const permissions = ["service.approvers.register", "service.approvers.metadata", ...ofKeys, ...reading];
 
 interface Known {
   readonly kind: TokenKind;

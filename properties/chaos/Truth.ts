@@ -5,7 +5,7 @@ import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
 import { recordJson } from "../../server/http/ApproverRecord.ts";
 import { Violation } from "../../sim/base/Violation.ts";
-import type { Asked, Said } from "./History.ts";
+import { type Asked, isOfKeys, type Said } from "./History.ts";
 
 type Finish = Extract<Said, { readonly kind: "FINISH" }>;
 type Replacement = Extract<Said, { readonly kind: "METADATA" }>;
@@ -115,7 +115,7 @@ export class Truth {
 
   /** A refusal that names what stands in the way is true of what was stored by then. */
   #refused(requestId: string, said: Said, code: RejectionCode): void {
-    if (said.kind === "OPTIONS") return;
+    if (said.kind === "OPTIONS" || isOfKeys(said)) return;
     if (said.kind === "METADATA") return this.#assertPrecondition(requestId, said, code);
     if (code === "KEY_ALREADY_REGISTERED") return this.#assertOwned(requestId, said);
     if (said.kind === "REGISTER" || !said.isHonest) return;
