@@ -52,6 +52,8 @@ const AGAIN_MILLIS = 500;
 const REFUSED_MILLIS = 300;
 /** While some package is this young and unanswered, others wait for the next, so that members flush for many at once. */
 const ROUND_MILLIS = 25;
+/** Signatures of one round: a member signs them in one step, some ten milliseconds in which it does nothing else. */
+const OF_ROUND = 8;
 
 const recovering = rejection(
   "RECOVERING",
@@ -204,7 +206,7 @@ const isReady = (coordinated: Coordinated): boolean =>
  */
 const sendPackages = (step: Step): void => {
   const { requests } = step.slice(signings);
-  const ready = [...requests.values()].filter(isReady);
+  const ready = [...requests.values()].filter(isReady).slice(0, OF_ROUND);
   if (ready.length === 0) return;
   for (const { attempt } of requests.values())
     if (attempt.packagedAt !== undefined && step.elapsed - attempt.packagedAt < ROUND_MILLIS)

@@ -19,13 +19,19 @@ const planted = (total = 3) => {
 };
 
 describe("many signatures at once", () => {
-  it("share the flushes of all members", () => {
+  it("share the flushes of all members, and no step of one of them signs more than eight", () => {
     const { cluster, isGood } = planted();
+    const signed: Array<number> = [];
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "Sign.Package") signed.push(message.items.length);
+      return message;
+    };
     const { length } = cluster.committed;
     for (let at = 0; at < 16; at += 1) cluster.sign(1, `${at}`, "payments", data);
     cluster.settle();
     for (let at = 0; at < 16; at += 1) expect(isGood(`${at}`)).toBe(true);
     expect(cluster.committed.length - length).toBeLessThan(8);
+    expect(Math.max(...signed)).toBe(8);
     expect(rowsOf(cluster, "consents").reduce((sum, each) => sum + each, 0)).toBe(32);
   });
 
