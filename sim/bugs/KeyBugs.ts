@@ -1,5 +1,6 @@
 /** Bugs in how keys are made, kept, used and ended. */
 import { Either } from "effect";
+import { signingIn } from "../../core/commands/signWithKey/SigningState.ts";
 import type { KeyCrypto, Suite } from "../../core/threshold/Suite.ts";
 import { Secret } from "../../core/threshold/Secret.ts";
 import type { ThresholdScheme } from "../../core/threshold/ThresholdScheme.ts";
@@ -22,6 +23,24 @@ const SEED = new Secret(new Uint8Array(32).fill(3));
 /** The state of a generation that a replacement would write, but for this. */
 const stateStays = (from: Rows["generations"]["state"]) =>
   rows("generations", (row) => (row.state === from ? { ...row, state: "ACTIVE" } : row));
+
+/** What a peer finds of a key while a session of it is open that began before it changed: how it was then. */
+const asWhenOpened: NonNullable<Tampering["found"]> = ({ state }, table, row) => {
+  if (state === undefined || row === undefined) return row;
+  const sessions = [...signingIn(state).sessions.values()];
+  if (table === "custodyKeys") {
+    const key = row as Rows["custodyKeys"];
+    const open = sessions.find(({ request }) => request.keyId === key.keyId);
+    // One of the variants of Rows for each table: the compiler cannot see that the table was compared.
+    return open === undefined ? row : ({ ...key, generation: open.generation, status: "ACTIVE" } as typeof row);
+  }
+  if (table !== "generations") return row;
+  const generation = row as Rows["generations"];
+  const isOpen = sessions.some(
+    (each) => each.request.keyId === generation.keyId && each.generation === generation.generation,
+  );
+  return isOpen ? ({ ...generation, state: "ACTIVE" } as typeof row) : row;
+};
 
 const bump = (digits: string): string => `${digits.slice(0, -1)}${digits.endsWith("0") ? "1" : "0"}`;
 
@@ -213,6 +232,64 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     tampering: without(
       (write) => write.table === "keys" && write.op === "insert" && write.row.id.startsWith("custody:"),
     ),
+  },
+  {
+    name: "seal-keeps-nonces",
+    changes: "a signer that is sealed keeps its sessions, with their nonces",
+    finds: "K5",
+    schedule: "seal-mid-session",
+    tampering: () => {
+      const last = new Map<number, ReadonlyMap<string, unknown>>();
+      return {
+        stepped: (_world, { slot }, state) => {
+          const { sessions } = signingIn(state);
+          if (state.fitness.unsealed) last.set(slot, new Map(sessions));
+          const kept = last.get(slot);
+          if (!state.fitness.unsealed && kept !== undefined && kept.size > 0)
+            Object.assign(state.modules["signing"] ?? {}, { sessions: kept });
+        },
+      };
+    },
+  },
+  {
+    name: "rotated-key-signs",
+    changes: "a session that was opened before a rotation signs after it",
+    finds: "K9",
+    orFinds: ["S13"],
+    schedule: "rotate-under-signing",
+    tampering: () => ({ found: asWhenOpened }),
+  },
+  {
+    name: "refreshed-key-signs",
+    changes: "a session that was opened before a refresh signs after it, with the share before",
+    finds: "K9",
+    orFinds: ["K8", "S13"],
+    schedule: "refresh-under-signing",
+    tampering: () => ({
+      ...without(({ table, op }) => table === "shares" && op === "remove")(),
+      found: asWhenOpened,
+    }),
+  },
+  {
+    name: "destroyed-key-signs",
+    changes: "a destroyed key keeps its shares, and sessions that were opened before sign",
+    finds: "K9",
+    orFinds: ["S13"],
+    schedule: "destroy-under-signing",
+    tampering: () => ({
+      ...without(({ table, op }) => table === "shares" && op === "remove")(),
+      found: asWhenOpened,
+    }),
+  },
+  {
+    name: "repair-unverified",
+    changes: "whatever the helpers of a repair tell is taken for the lost share",
+    finds: "K7",
+    orFinds: ["LK4"],
+    schedule: "repair-with-traitor-helper",
+    tampering: withScheme((real) => ({
+      repairJoin: (sums, _key, index) => Either.right({ index, secret: real.repairSum(sums) }),
+    })),
   },
   {
     name: "session-hoarder",

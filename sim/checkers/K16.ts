@@ -12,9 +12,11 @@ const most: ReadonlyArray<readonly [slice: string, part: string, most: number]> 
   ["signing", "requests", 256],
   ["signing", "waiting", 256],
   ["signing", "sessions", 1_024],
+  ["signing", "spent", 256],
   ["makeKey", "sessions", 4 + 64],
   ["makeKey", "pending", 64],
   ["repairs", "repairs", 1],
+  ["repairs", "helping", 64],
 ];
 const OF_COORDINATOR = 256;
 /** Requests to sign, waiting and under way. */

@@ -1,6 +1,7 @@
 /**
  * K5: shares, nonces, and the seeds that they come from are in no message, row or answer but in a box, which hides them.
- * Every one that was computed with is known, and looked for in the bytes and texts of whatever has to do with keys.
+ * Every one that was computed with is known, and looked for in the bytes and texts of whatever has to do with keys. What a
+ * session needs goes from memory when its peer is sealed.
  */
 import { Encoding } from "effect";
 import { Secret } from "../../core/threshold/Secret.ts";
@@ -11,6 +12,16 @@ import type { Checker } from "./Checker.ts";
 /** Digits of the shortest secret, and characters of it in Base64. */
 const SHORTEST_TEXT = 11;
 const HEX = /^[0-9a-f]+$/;
+
+/** Where modules keep secrets while they use them: names of their memory and of its parts. */
+const inMemory = [
+  ["signing", "sessions"],
+  ["makeKey", "sessions"],
+  ["repairs", "repairs"],
+  ["repairs", "helping"],
+] as const;
+
+type Slices = Readonly<Record<string, Readonly<Record<string, ReadonlyMap<string, unknown>>> | undefined>>;
 
 /** Tables of which some row is of keys. */
 const tables: ReadonlySet<string> = new Set([
@@ -79,6 +90,13 @@ export const K5 = (held: HeldSecrets): Checker => {
       const found = message._tag.includes(".") && !held.isEmpty ? find(message) : undefined;
       if (found !== undefined)
         throw new Violation("K5", rule, `peer ${slot} sent one in a ${message._tag} at ${found}`);
+    },
+    stepped: ({ slot, state }) => {
+      if (state === undefined || state.fitness.unsealed) return;
+      const slices = state.modules as Slices;
+      for (const [slice, part] of inMemory)
+        if ((slices[slice]?.[part]?.size ?? 0) > 0)
+          throw new Violation("K5", `peer ${slot} is sealed`, `it still has the secrets of ${part} of ${slice}`);
     },
     replied: ({ slot }, { answer, requestId }) => {
       const found = held.isEmpty ? undefined : find(answer);

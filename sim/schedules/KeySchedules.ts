@@ -2,6 +2,7 @@
 import type { WorkloadPlan } from "../base/Plan.ts";
 import { betray } from "../faults/Treason.ts";
 import { crashAtConsent, crashAtPackage, crashBeforeActivation, crashInRound } from "../moments/KeyMoments.ts";
+import { changeUnderSigning, repairWhatIsLost, sealMidSession } from "../moments/KeysInUse.ts";
 import { moments } from "../moments/Moments.ts";
 import { BUSY_FAULTS, CLUSTER, type Family, happens, SLUGGISH, weights } from "./Schedule.ts";
 import { smallOnes } from "./SmallCapacities.ts";
@@ -10,6 +11,13 @@ import { smallOnes } from "./SmallCapacities.ts";
 const HOLDERS: Partial<WorkloadPlan> = { keys: 200, fresh: 10, retry: 4, conflict: 4, replace: 4, read: 8, callers: 8 };
 
 const STEPS = 1_500;
+
+/** Messages that overtake each other, so that certificates arrive in the middle of signatures. */
+const inUse = {
+  steps: STEPS,
+  workload: HOLDERS,
+  network: { leastDelay: 300, mostDelay: 20_000, loss: 0, duplication: 50 },
+};
 
 const busy = { steps: STEPS, workload: HOLDERS };
 
@@ -101,6 +109,39 @@ export const keySchedules = {
     sizes: CLUSTER,
     plan: () => busy,
     nemeses: () => [betray("spoiling maker")],
+  },
+  "seal-mid-session": {
+    marks: { "a signer was sealed with a nonce in memory": 4 },
+    plan: () => busy,
+    nemeses: () => [sealMidSession()],
+  },
+  "rotate-under-signing": {
+    marks: { "a session was open when its key was changed": 6 },
+    sizes: CLUSTER,
+    plan: () => inUse,
+    nemeses: () => [changeUnderSigning("rotate")],
+  },
+  "refresh-under-signing": {
+    marks: { "a session was open when its key was changed": 6 },
+    sizes: CLUSTER,
+    plan: () => inUse,
+    nemeses: () => [changeUnderSigning("refresh")],
+  },
+  "destroy-under-signing": {
+    marks: { "a session was open when its key was changed": 4 },
+    sizes: CLUSTER,
+    plan: () => inUse,
+    nemeses: () => [changeUnderSigning("destroy")],
+  },
+  "repair-with-traitor-helper": {
+    marks: { "a repair was asked for": 6, "a helper told something else in a repair": 30 },
+    sizes: CLUSTER,
+    plan: () => busy,
+    nemeses: (choices) => [
+      moments.restoreDeclared(choices, { times: 1, fromSlots: 4 }),
+      betray("lying helper"),
+      repairWhatIsLost(),
+    ],
   },
   "loose-tongue-of-keys": {
     marks: { "a member said what its driver had not": 3 },
