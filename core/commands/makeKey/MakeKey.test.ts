@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { codeOf, rowsOf } from "../../../properties/cluster/Cluster.ts";
+import { posted } from "../../../properties/cluster/Enrolling.ts";
 import { create, each, held, keyed, renew } from "../../../properties/cluster/Keyed.ts";
+import { keyPath } from "../keys/KeyId.ts";
 import { generationKey } from "../keys/Tables.ts";
 
 const peers = [1, 2, 3];
@@ -33,6 +35,19 @@ describe("the creation of a key", () => {
       expect(cluster.answers.get(`again ${through}`)).toMatchObject({ _tag: "KeyMade", created: false });
     expect(codeOf(cluster, "other")).toBe("KEY_ALREADY_EXISTS");
     expect(rowsOf(cluster, "shares")).toEqual([1, 1, 1]);
+  });
+
+  it("is found by the same request also after a rotation that said whose it is", () => {
+    const cluster = keyed();
+    create(cluster, 2, "first");
+    cluster.pass(400);
+    cluster.ask(1, "given", posted(keyPath("k1", "rotate"), { baseGeneration: 1, assetOwner: "somebody" }));
+    cluster.pass(2_000);
+    create(cluster, 3, "again");
+    create(cluster, 3, "other", { assetOwner: "somebody-else" });
+    cluster.pass(2_000);
+    expect(cluster.answers.get("again")).toMatchObject({ _tag: "KeyMade", created: false, key: { generation: 2 } });
+    expect(codeOf(cluster, "other")).toBe("KEY_ALREADY_EXISTS");
   });
 
   it("of one id by two callers at once makes one key", () => {

@@ -41,12 +41,16 @@ export const baseOf = (view: RowView, { keyId }: Pick<Making, "keyId">): Base =>
 const isSameList = (asked: ReadonlyArray<string> | undefined, has: ReadonlyArray<string>): boolean =>
   asked === undefined || (asked.length === has.length && asked.every((each, index) => each === has[index]));
 
+/** Whose the key is by a request: what leaves it out means nobody for a new key, and whoever has it where a renewal may have said so. */
+const ownerIn = ({ assetOwner, madeBy }: Making, key: Base["key"]): string | undefined =>
+  assetOwner ?? (madeBy === "CREATE" && key?.generation === 1 ? undefined : key?.assetOwner);
+
 /** Whether the key has what was asked for; what a renewal leaves out may be anything. */
-const fits = ({ authorities, assetOwner, madeBy }: Making, { key, generation }: Base): boolean =>
+const fits = (making: Making, { key, generation }: Base): boolean =>
   generation !== undefined &&
-  generation.madeBy === madeBy &&
-  isSameList(authorities, generation.authorities) &&
-  (assetOwner ?? (madeBy === "CREATE" ? undefined : key?.assetOwner)) === key?.assetOwner;
+  generation.madeBy === making.madeBy &&
+  isSameList(making.authorities, generation.authorities) &&
+  ownerIn(making, key) === key?.assetOwner;
 
 /** Whether the result of this request, or of one like it, is stored. */
 export const isMade = (view: RowView, making: Making): boolean => {
