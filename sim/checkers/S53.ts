@@ -101,7 +101,9 @@ export const S53 = (ghost: Ghost): Checker => {
   /** By slot: which process of it has heard the writer last, and when. */
   const writerHeard: Array<{ readonly process: number; readonly at: number } | undefined> = [];
 
-  const assertSilent = ({ slot, process }: Watched, { requestId, repliedAt }: Reply, told: Rejection): void => {
+  const assertSilent = ({ slot, process }: Watched, { requestId, repliedAt, asked }: Reply, told: Rejection): void => {
+    // Of a signature it is told that a member was asked and has not committed, whatever else it says meanwhile.
+    if (asked?.kind === "SIGN") return;
     const writer = ghost.membership?.writer;
     const last = writerHeard[slot];
     if (slot === writer || last === undefined || last.process !== process) return;
