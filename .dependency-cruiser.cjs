@@ -101,11 +101,11 @@ const borrowed = [
   ],
   [
     "protocol/Topology",
-    "checkers/(Ghost|S19|S32)",
+    "checkers/(Epochs|S19|S32)",
     "a digest of the bytes of a codec: what it left out would be gone from rows and messages, too",
   ],
   ["protocol/Proposal", "(checkers/S18|run/L9)", "the same, of a proposal"],
-  ["protocol/Statement", "checkers/(Ghost|S22|S31)", "the same, of statements and batches"],
+  ["protocol/Statement", "checkers/(StatementRows|S22|S31)", "the same, of statements and batches"],
   ["protocol/Restoration", "checkers/S22", "the same, of a restore"],
   [
     "protocol/Mode",

@@ -49,6 +49,9 @@ import { onDeclareRestore, onMemberAnswer, onRecoverTimer, raiseIfSuperseded } f
 import { onSnapshotRequest } from "./protocol/SnapshotHelper.ts";
 import { onResolveTimer, onSettleAnswer, onSettleQuery } from "./protocol/Settlement.ts";
 import { onSnapshotOffer, recover } from "./protocol/TakingOver.ts";
+import { isOfPromotion } from "./protocol/PromotionMessages.ts";
+import { onPromote, refusePromotion } from "./protocol/PromotionRequest.ts";
+import { finishPromotion } from "./protocol/PromotionSource.ts";
 import { noteVersions } from "./protocol/Versions.ts";
 import { onVotes } from "./protocol/Votes.ts";
 import { onIntegrityLost, onSealed, onUnsealed, onVerifying } from "./protocol/Seal.ts";
@@ -107,6 +110,8 @@ const operate = (step: Step, event: Other, handling: Handling): void => {
       return handling === "refuses" ? refuseNewKey(step, event.requestId) : onRotateIntegrity(step, event);
     case "Rekey":
       return handling === "refuses" ? refuseNewKey(step, event.requestId) : onRekey(step, event);
+    case "Promote":
+      return handling === "refuses" ? refusePromotion(step, event.requestId) : onPromote(step, event);
     case "Operated":
       if (handling === "runs") auditOperators(step, event.acts);
       return step.reply(event.requestId, { _tag: "Audited", done: handling === "runs" });
@@ -150,9 +155,12 @@ const fire = (step: Step, timer: ProtocolTimer): void => {
   }
 };
 
-/** Before a topology is pinned only genesis and probes have a meaning. */
-const isFromMember = ({ state }: Step, from: PeerId, { _tag }: Message): boolean =>
-  state.cluster.membership?.keys.has(from) === true || _tag === "ReadyProbe" || _tag.startsWith("Genesis");
+/** Between peers without a common topology only genesis, promotion and probes have a meaning. */
+const isFromMember = ({ state }: Step, from: PeerId, message: Message): boolean =>
+  state.cluster.membership?.keys.has(from) === true ||
+  message._tag === "ReadyProbe" ||
+  message._tag.startsWith("Genesis") ||
+  isOfPromotion(message);
 
 const deliver = (step: Step, { from, message, actors }: Delivered): void => {
   if (!isFromMember(step, from, message)) return;
@@ -234,6 +242,10 @@ const moduleMessage = (step: Step, from: PeerId, message: ModuleMessage, actors:
 const onAnyReady = (step: Step, from: PeerId, ready: Ready): void => {
   const { mode } = step;
   if (isPresent(mode)) noteRestored(step, from, ready.restored);
+  if (mode === "promoting") {
+    onJoinAnswer(step, from, ready);
+    return finishPromotion(step);
+  }
   if (mode !== "announcing" && mode !== "joining" && mode !== "recovering") return onReady(step, from, ready);
   if (mode !== "recovering") onJoinAnswer(step, from, ready);
   if (mode === "announcing" && step.mode === "recovering") recover(step);

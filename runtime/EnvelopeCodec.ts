@@ -13,6 +13,7 @@ import { commands } from "../core/commands/Commands.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
 import { type Message, messagesIn, type Speech } from "../core/Message.ts";
 import { ENVELOPE_TAG, ENVELOPE_VERSION, envelopeCodec, signedEnvelopeCodec } from "../core/protocol/Message.ts";
+import { isOfPromotion } from "../core/protocol/PromotionMessages.ts";
 import type { PeerId, Topology } from "../core/protocol/Topology.ts";
 import { isSpoken, versionFrom, type Versions } from "../core/protocol/Versions.ts";
 
@@ -103,7 +104,10 @@ export const STRANGER_BYTES = 64 * 1024;
 
 /** Messages that two peers exchange before they agree on a topology, or to find out that they do not. */
 export const crossesTopologies = (message: Message): boolean =>
-  message._tag.startsWith("Genesis") || message._tag === "ReadyProbe" || message._tag === "Ready";
+  message._tag.startsWith("Genesis") ||
+  message._tag === "ReadyProbe" ||
+  message._tag === "Ready" ||
+  isOfPromotion(message);
 
 const refuse = (field: string, why: string): Either.Either<never, string> => Either.left(`envelope.${field}: ${why}`);
 
@@ -146,6 +150,11 @@ export const openEnvelope = (
   // A peer that introduces itself shows its key; every other sender's key must be known.
   if (message._tag === "GenesisCard" || message._tag === "GenesisRefused")
     return isSignedBy(message.card.identityKey) ? opened : refuse("signature", "does not verify");
+  // What its sender's key is worth is judged inside; a session vouches for the key that its member is known by.
+  if (isOfPromotion(message)) {
+    const isKnown = member !== undefined && knownKey(state, from) === message.identityKey;
+    return isKnown || isSignedBy(message.identityKey) ? opened : refuse("signature", "does not verify");
+  }
   // The sender of a topology is a member of it; the core checks for itself whether all members have signed it.
   if (message._tag === "GenesisPinned" && state.cluster.membership === undefined)
     return isSignedBy(memberKey(message.pinned.topology, from)) ? opened : refuse("signature", "does not verify");

@@ -33,7 +33,7 @@ export interface ReadPorts extends RecordPorts {
 
 /** Why this peer serves no reads of the registry, if so. */
 export const readRefusal = ({
-  cluster: { peer },
+  cluster: { peer, membership, promotion },
   fitness: { unsealed, verifying, quarantine },
   rejoining: { recovery },
 }: Standing): Rejection | undefined => {
@@ -48,6 +48,12 @@ export const readRefusal = ({
       "OUTDATED",
       "This peer ran from an old disk, so what it has may be outdated or incomplete.",
       "Ask another peer; an operator declares the restore of this one.",
+    );
+  if (membership === undefined && promotion.awaits !== undefined)
+    return rejection(
+      "RECOVERING",
+      `This peer has no registry yet: it waits for the promotion of peer ${promotion.awaits}.`,
+      `Ask peer ${promotion.awaits}.`,
     );
   if (recovery?.isReadable === false)
     return rejection(

@@ -55,6 +55,10 @@ export const rejectionCodes = [
   "SIGNING_QUORUM_UNAVAILABLE",
   "SHARE_MISSING",
   "REPAIR_FAILED",
+  "KEYS_NOT_PROMOTABLE",
+  "PROMOTION_IMPOSSIBLE",
+  "PROMOTION_REFUSED",
+  "PROMOTION_UNDER_WAY",
 ] as const;
 export type RejectionCode = (typeof rejectionCodes)[number];
 

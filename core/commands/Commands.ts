@@ -1,5 +1,6 @@
 /** The commands and modules of this version of the service; a new one of either is one more line here. */
 import { type Composition, composed } from "../protocol/Composition.ts";
+import { promotions } from "../protocol/PromotionModule.ts";
 import { approvers } from "./approvers/ApproversModule.ts";
 import { destroyKey } from "./destroyKey/DestroyKey.ts";
 import { enrollment } from "./enrollPasskey/EnrollmentModule.ts";
@@ -12,7 +13,7 @@ import { repairing } from "./repairShare/RepairModule.ts";
 import { replaceMetadata } from "./replaceMetadata/ReplaceMetadata.ts";
 import { signatures } from "./signWithKey/SigningModule.ts";
 
-const modules = [approvers, enrollment, keys, makeKeyModule, repairing, signatures] as const;
+const modules = [approvers, enrollment, keys, makeKeyModule, repairing, signatures, promotions] as const;
 
 export const commands: Composition = composed(
   [registerKey, replaceMetadata, enrollPasskey, makeKey, destroyKey],

@@ -1,5 +1,6 @@
 /** The answers of agreement to callers and operators, and how it names those of commands and modules. */
 import type { MemberFault, Rejection } from "../base/Rejection.ts";
+import type { PromotionStatus } from "./PromotionStatus.ts";
 
 export type ProtocolAnswer =
   | { readonly _tag: "Initialized" }
@@ -13,6 +14,8 @@ export type ProtocolAnswer =
   | { readonly _tag: "Restoring"; readonly incarnation: number | undefined }
   /** Empty when a change would be accepted now. */
   | { readonly _tag: "Readiness"; readonly faults: ReadonlyArray<MemberFault> }
+  /** The promotion that was asked for is pinned, and how far it is; absent after a dry run that found nothing. */
+  | { readonly _tag: "Promotion"; readonly promotion: PromotionStatus | undefined }
   | { readonly _tag: "Rejected"; readonly rejection: Rejection };
 
 /** A success, made by a command or a module; agreement never looks into it. */

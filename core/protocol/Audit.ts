@@ -84,6 +84,20 @@ export const auditFounding = (step: Step, { digest, peerIds, topology }: Members
     detail: `cluster ${topology.clusterId} of peers ${peerIds.join(", ")}`,
   });
 
+/** A step of a promotion at this peer; before a peer is a member no transaction updates the counters by itself. */
+export const auditPromotion = (
+  step: Step,
+  event: `PROMOTION_${string}`,
+  transferId: Digest,
+  members: ReadonlyArray<{ readonly peerId: number }>,
+  actor?: Event["actor"],
+): void => {
+  const detail = `peers ${members.map(({ peerId }) => peerId).join(", ")}`;
+  append(step, { id: transferId, timestamp: step.now, event, actor, outcome: "APPLIED", detail });
+  if (step.state.cluster.membership === undefined)
+    step.write({ op: "replace", table: "counters", key: SELF, row: countersRow(step.state) });
+};
+
 /** Two acts may be alike; their places in the chain are not. */
 const placedCodec = record({ act: operatorActCodec, prevHash: digest });
 

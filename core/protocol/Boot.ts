@@ -9,6 +9,8 @@ import { InvariantViolation } from "../base/Invariant.ts";
 import { type Aborting, type Delivery, type Preparation, type RefusedProposal } from "./Undecided.ts";
 import { emptyState, type PeerState } from "./PeerState.ts";
 import { noCluster } from "./ClusterState.ts";
+import { transferIdOf } from "./PromotionDraft.ts";
+import { promotionAtBoot } from "./PromotionState.ts";
 import { highProofOf } from "./Slots.ts";
 import { freshRecovery } from "./TakingOver.ts";
 import { FIRST_INTEGRITY_VERSION } from "./Fitness.ts";
@@ -119,7 +121,9 @@ const blank = (view: RowView, crypto: Crypto): PeerState => {
     undefined,
   );
   const membership = pinned && membershipOf(crypto, pinned.topology, earlier);
-  return { ...emptyState(crypto), cluster: { ...noCluster(), peer: view.get("peer", SELF), membership, pinned } };
+  const promotion = promotionAtBoot(view, (draft) => transferIdOf(crypto, draft));
+  const peer = view.get("peer", SELF);
+  return { ...emptyState(crypto), cluster: { ...noCluster(), peer, membership, pinned, promotion } };
 };
 
 const damaged = (state: PeerState, where: string): PeerState => ({

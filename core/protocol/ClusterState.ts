@@ -1,6 +1,7 @@
 /** Who this peer is, and the cluster it belongs to. */
 import type { Digest, Signature } from "../base/Digest.ts";
 import type { GenesisCard } from "./GenesisCard.ts";
+import { noPromotion, type Promotion } from "./PromotionState.ts";
 import type { Rows } from "./Tables.ts";
 import type { Membership, PeerId } from "./Topology.ts";
 import type { Versions } from "./Versions.ts";
@@ -19,6 +20,7 @@ export interface ClusterState {
   readonly membership: Membership | undefined;
   readonly pinned: Rows["topology"] | undefined;
   readonly founding: Founding;
+  readonly promotion: Promotion;
   /** The versions that each other peer has said it speaks, since this process began. */
   readonly spoken: ReadonlyMap<PeerId, Versions>;
 }
@@ -28,5 +30,6 @@ export const noCluster = (): ClusterState => ({
   membership: undefined,
   pinned: undefined,
   founding: { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() },
+  promotion: noPromotion(),
   spoken: new Map(),
 });

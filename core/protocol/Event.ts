@@ -10,6 +10,8 @@ import type { Call } from "./Forward.ts";
 import type { Message } from "./Message.ts";
 import type { ProtocolTimer } from "./ModeTable.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
+import type { PromotionPlan } from "./PromotionPlan.ts";
+import type { Promoted } from "./PromotionDraft.ts";
 import type { PeerId } from "./Topology.ts";
 import type { KeyCrypto, ShareVault } from "../threshold/Suite.ts";
 import type { RowView } from "./Tables.ts";
@@ -54,6 +56,18 @@ export type Event =
     }
   /** Operators proved new unseal shares; the keys stay, and rest encrypted under these shares from now on. */
   | { readonly _tag: "Rekey"; readonly requestId: string; readonly vault: Uint8Array; readonly acts?: Acts }
+  /**
+   * An operator asks an instance that is alone to become a member of a cluster, with its registry (PromotionRequest.ts).
+   * With `dryRun` only what would be refused is told. Answered with `Promotion` or `Rejected`.
+   */
+  | {
+      readonly _tag: "Promote";
+      readonly requestId: string;
+      readonly plan: PromotionPlan;
+      readonly actor: ActorCheck;
+      readonly dryRun: boolean;
+      readonly acts?: Acts;
+    }
   /** Operators made calls that change no row, or that were refused. */
   | { readonly _tag: "Operated"; readonly requestId: string; readonly acts: Acts }
   /** A change that a caller asked this peer for. */
@@ -91,6 +105,8 @@ export interface Settings {
   readonly ownId?: PeerId | undefined;
   /** Peer ids of the others that this peer is configured to reach. */
   readonly peers: ReadonlyArray<PeerId>;
+  /** The instance that may make this peer a member of its cluster; where there is one, this peer founds none. */
+  readonly joins?: Promoted | undefined;
   /** Needed until a topology is pinned. */
   readonly bootstrapSecret: Uint8Array | undefined;
   readonly development: boolean;

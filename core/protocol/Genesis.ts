@@ -16,12 +16,14 @@ import { numberKey, type Rows, SELF } from "./Tables.ts";
 import { FIRST_INCARNATION } from "./SignedState.ts";
 import type { Step } from "./Step.ts";
 import { auditFounding } from "./Audit.ts";
+import { decisionTold } from "./PromotionTold.ts";
 import { cardMac, firstTopology, type GenesisCard, isCardMac } from "./GenesisCard.ts";
 import { beginJoining } from "./Joining.ts";
 import { beginDeclared } from "./Recovery.ts";
 import type { MessageOf } from "./Message.ts";
 import {
   isPinnedByAll,
+  type Membership,
   membershipOf,
   type PeerId,
   type Topology,
@@ -47,7 +49,8 @@ const initializeFaults = (step: Step, { peerId, threshold, total }: Initialize):
   if (total === 1 ? threshold !== 1 : threshold <= 1 || threshold > total)
     fault("/threshold", "out_of_range", "A mono instance is 1 of 1; in a cluster 1 < threshold <= total.");
   if (peers.includes(peerId)) fault("/peerId", "duplicate", "The configuration names another peer with this id.");
-  if (total !== peers.length + 1)
+  // An instance may be alone, and know where the peers are with which it is to be a cluster one day (contract 10.1).
+  if (total !== 1 && total !== peers.length + 1)
     fault(
       "/total",
       "mismatch",
@@ -119,6 +122,8 @@ const foundingPeer = ({ mode, state }: Step): Rows["peer"] | undefined =>
 export const continueGenesis = (step: Step): void => {
   const peer = foundingPeer(step);
   if (peer === undefined) return;
+  const awaits = step.context.settings.joins?.peerId ?? step.state.cluster.promotion.bound?.draft.source;
+  if (awaits !== undefined) step.draft("cluster").promotion = { ...step.state.cluster.promotion, awaits };
   if (!peer.unsealedOnce) {
     // From now on the identity is fixed: flushed before the card with it leaves.
     const row = { ...peer, unsealedOnce: true };
@@ -142,6 +147,11 @@ const introduce = (step: Step, peer: Rows["peer"]): void => {
   const { settings, crypto } = step.context;
   if (settings.peers.length === 0) return;
   const card = ownCard(step, peer);
+  // A peer that waits for a promotion founds nothing; whoever has made it a member before shows it that.
+  if (isTarget(step)) {
+    step.sendAll({ _tag: "GenesisCard", card, mac: undefined }, settings.peers);
+    return step.arm("genesis", RESEND_MILLIS);
+  }
   const mac = settings.bootstrapSecret && cardMac(crypto, settings.bootstrapSecret, card);
   if (mac === undefined) noteFault(step, peer.peerId, NO_SECRET);
   step.sendAll({ _tag: "GenesisCard", card, mac }, settings.peers);
@@ -151,6 +161,17 @@ const introduce = (step: Step, peer: Rows["peer"]): void => {
       settings.peers,
     );
   step.arm("genesis", RESEND_MILLIS);
+};
+
+/** Whether it waits for a promotion, or has accepted one. */
+const isTarget = ({ context, state }: Step): boolean =>
+  context.settings.joins !== undefined || state.cluster.promotion.bound !== undefined;
+
+/** Has an instance that is alone ask the peers of its configuration what they know of it. */
+export const introduceAgain = (step: Step): void => {
+  const { peer } = step.state.cluster;
+  if (peer === undefined) return;
+  step.sendAll({ _tag: "GenesisCard", card: ownCard(step, peer), mac: undefined }, step.context.settings.peers);
 };
 
 export const onGenesisTimer = (step: Step): void => {
@@ -205,8 +226,8 @@ export const onGenesisCard = (step: Step, from: PeerId, { card, mac }: MessageOf
   const isMember = membership?.keys.get(from) === card.identityKey;
   // Without a secret nobody can be refused; but a peer whose key is not the pinned one can see that for itself.
   const isShown = isMember || settings.bootstrapSecret === undefined;
-  if (pinned !== undefined && isShown) return step.send(from, { _tag: "GenesisPinned", pinned });
-  if (settings.bootstrapSecret === undefined) return;
+  if (pinned !== undefined && isShown) return showPinned(step, from, pinned);
+  if (isTarget(step) || settings.bootstrapSecret === undefined) return;
   if (mac === undefined || !isCardMac(crypto, settings.bootstrapSecret, card, mac))
     // Anybody may write a number on a card; a peer that has shown a good card is not blamed for a bad one.
     return founding.cards.has(from) || pinned !== undefined
@@ -231,6 +252,12 @@ export const onGenesisCard = (step: Step, from: PeerId, { card, mac }: MessageOf
   castVote(step);
 };
 
+/** The topology that this peer has pinned, with whatever it takes to believe it. */
+const showPinned = (step: Step, to: PeerId, pinned: Rows["topology"]): void => {
+  const told = decisionTold(step);
+  step.send(to, told ?? { _tag: "GenesisPinned", pinned });
+};
+
 export const onGenesisRefused = (
   step: Step,
   from: PeerId,
@@ -249,7 +276,7 @@ const castVote = (step: Step): void => {
   } = step.state;
   const { crypto, signer } = step.context;
   const peer = foundingPeer(step);
-  if (peer === undefined || signer === undefined) return;
+  if (peer === undefined || signer === undefined || isTarget(step)) return;
   if (founding.vote !== undefined || founding.cards.size !== peer.total) return;
   const topology = firstTopology(crypto, [...founding.cards.values()]);
   const digest = topologyDigest(crypto, topology);
@@ -269,8 +296,7 @@ export const onGenesisVote = (step: Step, from: PeerId, message: MessageOf<"Gene
     cluster: { founding, membership, pinned },
   } = step.state;
   if (membership !== undefined) {
-    if (pinned !== undefined && membership.digest === message.topologyDigest)
-      step.send(from, { _tag: "GenesisPinned", pinned });
+    if (pinned !== undefined && membership.digest === message.topologyDigest) showPinned(step, from, pinned);
     return;
   }
   const { vote } = founding;
@@ -293,6 +319,8 @@ export const onGenesisPinned = (step: Step, from: PeerId, { pinned }: MessageOf<
   const peer = foundingPeer(step);
   if (peer === undefined) return;
   const { topology, signatures } = pinned;
+  // A later epoch cannot be believed without those before it (PromotionTarget.ts).
+  if (topology.prevDigest !== undefined) return;
   if (vote !== undefined && topologyDigest(crypto, topology) !== vote.digest) return;
   const place = topology.members.findIndex(({ peerId }) => peerId === peer.peerId);
   const signature = signatures[place];
@@ -317,21 +345,31 @@ const pinWhenComplete = (step: Step, topology: Topology): void => {
   if (inOrder.length === topology.members.length) pin(step, { topology, signatures: inOrder });
 };
 
-const pin = (step: Step, pinned: Rows["topology"]): void => {
-  const membership = membershipOf(step.context.crypto, pinned.topology);
+/** The epoch before a topology, which a peer that becomes a member has to know. */
+interface Earlier {
+  readonly previous: Rows["topology"];
+  readonly membership: Membership;
+}
+
+export const pin = (step: Step, pinned: Rows["topology"], earlier?: Earlier): void => {
+  const membership = membershipOf(step.context.crypto, pinned.topology, earlier?.membership);
   step.draft("cluster").membership = membership;
   step.draft("cluster").pinned = pinned;
   step.draft("cluster").founding = { cards: new Map(), vote: undefined, signatures: new Map(), faults: new Map() };
   // The chain of statement batches starts at the topology it votes under.
   step.draft("signed").chain = { incarnation: FIRST_INCARNATION, batchNo: 0, hash: membership.digest };
   step.write({ op: "insert", table: "topology", key: SELF, row: pinned });
+  if (earlier !== undefined) {
+    const { epoch } = earlier.membership.topology;
+    step.write({ op: "insert", table: "epochs", key: numberKey(epoch), row: earlier.previous });
+  }
   for (const peerId of step.others) {
     const row = { peerId, incarnation: FIRST_INCARNATION, newest: undefined, restored: undefined };
     step.edit("signed", "seen").set(peerId, row);
     step.write({ op: "insert", table: "seen", key: numberKey(peerId), row });
   }
   auditFounding(step, membership);
-  step.sendAll({ _tag: "GenesisPinned", pinned });
+  if (earlier === undefined) step.sendAll({ _tag: "GenesisPinned", pinned });
   // A disk from before the topology looks like one that never had it.
   beginJoining(step);
   beginDeclared(step);

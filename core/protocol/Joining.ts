@@ -37,7 +37,8 @@ export const takeUp = (step: Step): void => {
 
 /** Asks members that have not answered yet, as soon as this process can answer for itself, and at every timer. */
 export const join = (step: Step): void => {
-  if (step.mode !== "joining" && step.mode !== "announcing") return;
+  if (step.mode !== "joining" && step.mode !== "announcing" && step.mode !== "promoting") return;
+  if (step.state.rejoining.unproven.size === 0) return;
   const { joinNonce = step.context.entropy, unproven } = step.state.rejoining;
   step.draft("rejoining").joinNonce = joinNonce;
   ask(step, joinNonce, unproven);

@@ -16,6 +16,7 @@ export const modes = [
   "recovering",
   "joining",
   "active",
+  "promoting",
 ] as const;
 export type Mode = (typeof modes)[number];
 
@@ -26,6 +27,7 @@ export const modeOf = ({ cluster, fitness, rejoining }: Pick<Slices, "cluster" |
   if (cluster.membership === undefined) return "founding";
   if (fitness.quarantine !== undefined) return "quarantined";
   if (rejoining.recovery !== undefined) return rejoining.unproven.size > 0 ? "announcing" : "recovering";
+  if (cluster.promotion.own?.stage === "DECIDED") return "promoting";
   return rejoining.unproven.size > 0 ? "joining" : "active";
 };
 
@@ -41,20 +43,32 @@ export const meanings: Readonly<Record<Mode, string>> = {
   recovering: "every member has it on record, and it takes the registry from them",
   joining: "not every member has shown this process that its memory is whole",
   active: "a member like any other",
+  promoting: "not every member has its registry yet",
 };
 
 /** The modes that one step may lead to, besides the same one. No key is used before rows are verified. */
 export const mayBecome: Readonly<Record<Mode, ReadonlySet<Mode>>> = {
   blank: new Set(["sealed"]),
   sealed: new Set(["verifying"]),
-  verifying: new Set(["sealed", "founding", "damaged", "quarantined", "announcing", "recovering", "joining", "active"]),
+  verifying: new Set([
+    "sealed",
+    "founding",
+    "damaged",
+    "quarantined",
+    "announcing",
+    "recovering",
+    "joining",
+    "active",
+    "promoting",
+  ]),
   founding: new Set(["sealed", "damaged", "announcing", "joining"]),
   damaged: new Set(["sealed"]),
   quarantined: new Set(["sealed", "damaged", "announcing"]),
   announcing: new Set(["sealed", "damaged", "recovering"]),
-  recovering: new Set(["sealed", "damaged", "announcing", "active"]),
+  recovering: new Set(["sealed", "damaged", "announcing", "active", "promoting"]),
   joining: new Set(["sealed", "damaged", "quarantined", "announcing", "active"]),
-  active: new Set(["sealed", "damaged", "quarantined", "announcing"]),
+  active: new Set(["sealed", "damaged", "quarantined", "announcing", "promoting"]),
+  promoting: new Set(["sealed", "damaged", "quarantined", "announcing", "active"]),
 };
 
 export const assertTransition = (before: Mode, after: Mode): void => {
@@ -64,4 +78,4 @@ export const assertTransition = (before: Mode, after: Mode): void => {
 
 /** Whether it can read members' messages and answer them: its keys, its rows and its memory are whole. */
 export const isPresent = (mode: Mode): boolean =>
-  mode === "active" || mode === "joining" || mode === "recovering" || mode === "announcing";
+  mode === "active" || mode === "joining" || mode === "recovering" || mode === "announcing" || mode === "promoting";

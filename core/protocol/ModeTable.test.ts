@@ -10,6 +10,8 @@ import type { Event } from "./Event.ts";
 import { takeStep } from "../Peer.ts";
 import { type Mode, mayBecome, meanings, modeOf, modes } from "./Mode.ts";
 import { eventHandling, eventRows, type Handling, messageRows, timerRows } from "./ModeTable.ts";
+import { draftOf } from "../../properties/cluster/Promoting.ts";
+import { noPromotion } from "./PromotionState.ts";
 import { freshRecovery } from "./TakingOver.ts";
 
 const page = new URL("../../docs/protocol.md", import.meta.url);
@@ -65,6 +67,7 @@ const standing: Readonly<Record<Mode, Partial<StateFields>>> = {
   recovering: { recovery: freshRecovery("the test") },
   joining: { unproven: new Set([3]) },
   active: {},
+  promoting: { promotion: { ...noPromotion(), own: draftOf("DECIDED") } },
 };
 
 const requestId = "asked";
@@ -76,6 +79,13 @@ const asked: ReadonlyArray<Extract<Event, { readonly requestId: string }>> = [
   { _tag: "Rekey", requestId, vault: blob },
   { _tag: "RotateIntegrity", requestId, publicKey: key, blob },
   { _tag: "Operated", requestId, acts: [] },
+  {
+    _tag: "Promote",
+    requestId,
+    plan: { members: [], threshold: 2 },
+    actor: { _tag: "Unavailable" },
+    dryRun: false,
+  },
   {
     _tag: "Initialize",
     requestId,

@@ -103,6 +103,8 @@ export interface Module {
   readonly messages: { readonly [tag: string]: MessagePart };
   /** By name. */
   readonly timers: { readonly [name: string]: TimerHandler };
+  /** Names, at most so many, of what it has that no promotion can carry; absent where all of it moves. */
+  readonly unpromotable?: (view: RowView, limit: number) => ReadonlyArray<string>;
   /** Continues what waits, where it can go on; called at the end of every event. */
   readonly goOn: (step: Step) => void;
 }

@@ -29,6 +29,9 @@ const BUSY_MILLIS = 2 * Limits.probeWaitMillis;
 
 const JOINING = "it is joining: not every member has shown it yet that its memory is whole";
 
+/** Said of an instance that is being promoted, from the moment its draft is pinned. */
+export const PROMOTED = "it is being promoted: changes go on when every member of its new cluster has the registry";
+
 const RECOVERING = "it is recovering: it was restored and takes the registry from the other members";
 const UNFOUNDED = "the cluster is not founded yet";
 
@@ -43,11 +46,14 @@ const faultIn: Readonly<Record<Mode, string | undefined>> = {
   recovering: RECOVERING,
   joining: JOINING,
   active: undefined,
+  promoting: PROMOTED,
 };
 
 /** Why this peer could not take part in a change now: its own reason, or what others have not shown it yet. */
 export const notReadyReason = (step: Step): string | undefined => {
   const { mode } = step;
+  // The registry that moves is the pinned one, whatever the targets say and however long it takes.
+  if (mode === "active" && step.state.cluster.promotion.own?.stage === "PINNED") return PROMOTED;
   if (mode === "active" && !step.context.judgesTokens) return NO_TOKEN_KEYS;
   return mode === "damaged" && step.state.cluster.membership === undefined ? UNFOUNDED : faultIn[mode];
 };

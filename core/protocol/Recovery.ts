@@ -182,8 +182,24 @@ const hindrance = (step: Step, ready: Ready): string | undefined => {
   if (ready.topologyDigest !== step.membership.digest) return "it belongs to another topology";
   if (ready.recorded?.restoration.recoveryId !== step.state.rejoining.restored?.restoration.recoveryId)
     return "it has not recorded the restore";
-  if (ready.mode !== "active" && ready.mode !== "recovering") return `it is ${ready.mode}`;
-  return ready.mode === "active" && ready.uncommitted > 0 ? "something is undecided there" : undefined;
+  if (!isOffering(ready) && ready.mode !== "recovering") return `it is ${ready.mode}`;
+  return (
+    promotedFault(step, ready) ??
+    (ready.mode === "active" && ready.uncommitted > 0 ? "something is undecided there" : undefined)
+  );
+};
+
+/** Whether it has the registry; the source of a promotion has it before it is a member like any other. */
+const isOffering = ({ mode }: Ready): boolean => mode === "active" || mode === "promoting";
+
+/** The source has pinned one registry, and the targets have signed for that. */
+const promotedFault = (step: Step, ready: Ready): string | undefined => {
+  const { bound } = step.state.cluster.promotion;
+  if (ready.mode !== "promoting" || bound === undefined) return undefined;
+  const { root, approvers } = bound.draft;
+  return ready.registryRoot === root && ready.approvers === approvers
+    ? undefined
+    : "its registry is not the one that was promised";
 };
 
 const DIFFERENT = "the other members do not have the same registry yet";
@@ -197,7 +213,7 @@ const conclude = (step: Step, recovery: Recovery): void => {
     const found = hindrance(step, ready);
     if (found !== undefined) return showWhile(step, recovery, `peer ${ready.peerId}: ${found}`);
   }
-  const offering = answers.filter((ready) => ready.mode === "active");
+  const offering = answers.filter(isOffering);
   if (offering.length === 0) return uniteAll(step, recovery, answers);
   if (!isOneRegistry(offering)) return waitFor(step, DIFFERENT);
   takeOver(step, recovery, offering, true);
@@ -229,9 +245,7 @@ const isOneRegistry = ([first, ...others]: ReadonlyArray<Ready>): boolean =>
 const showWhile = (step: Step, recovery: Recovery, waitsFor: string): void => {
   const offering = [...recovery.answers.values()].filter(
     (ready) =>
-      ready.mode === "active" &&
-      !step.state.rejoining.unproven.has(ready.peerId) &&
-      hindrance(step, ready) === undefined,
+      isOffering(ready) && !step.state.rejoining.unproven.has(ready.peerId) && hindrance(step, ready) === undefined,
   );
   if (recovery.isReadable || offering.length === 0) return waitFor(step, waitsFor);
   if (!isOneRegistry(offering)) return waitFor(step, DIFFERENT);

@@ -8,6 +8,8 @@ import { join, takeUp } from "./Joining.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
 import { PROCESS_TAG } from "./Moment.ts";
 import { beginDeclared } from "./Recovery.ts";
+import { forgetInquiry } from "./PromotionRequest.ts";
+import { goOnPromoting } from "./PromotionSource.ts";
 import { recover } from "./TakingOver.ts";
 
 /** The keys are here, and nothing is signed with them before the stored rows are known to hold. */
@@ -29,12 +31,14 @@ export const onUnsealed = (step: Step, acts?: ReadonlyArray<NumberedAct>): void 
   join(step);
   takeUp(step);
   recover(step);
+  goOnPromoting(step);
 };
 
 export const onSealed = (step: Step, acts?: ReadonlyArray<NumberedAct>): void => {
   auditOperators(step, acts);
   step.draft("fitness").unsealed = false;
   step.draft("fitness").verifying = false;
+  forgetInquiry(step, "it is sealed");
   forgetPendingCallers(step, "it is sealed");
 };
 
@@ -42,5 +46,6 @@ export const onIntegrityLost = (step: Step, where: string): void => {
   step.draft("fitness").integrityFault ??= where;
   // The event that found the damage is lost, and with it perhaps a timer.
   step.timers.clear();
+  forgetInquiry(step, "its stored records do not hold");
   forgetPendingCallers(step, "its stored records do not hold");
 };

@@ -28,6 +28,8 @@ export const signBatch = (step: Step, drafts: ReadonlyArray<Draft>): ReadonlyArr
   const { mode } = step;
   if (signer === undefined || !isPresent(mode))
     throw new InvariantViolation("S28", `a peer that must not sign was asked to: it is ${mode}`);
+  if (mode === "promoting")
+    throw new InvariantViolation("S20", "a peer was asked to sign before its new cluster has its registry");
   if (mode === "joining" || mode === "announcing")
     throw new InvariantViolation("S22", "a peer that has not joined was asked to sign");
   if (mode === "recovering" && drafts.some(({ kind }) => kind !== "REFUSAL"))

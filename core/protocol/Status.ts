@@ -2,6 +2,7 @@
 import type { Digest } from "../base/Digest.ts";
 import type { PeerState } from "./PeerState.ts";
 import { modeOf } from "./Mode.ts";
+import { type PromotionStatus, promotionStatus } from "./PromotionStatus.ts";
 import type { PeerId } from "./Topology.ts";
 import type { MemberFault } from "../base/Rejection.ts";
 
@@ -34,6 +35,7 @@ export interface StatusDetail {
   readonly incarnation: number;
   readonly topology: TopologyStatus | undefined;
   readonly founding: FoundingStatus | undefined;
+  readonly promotion: PromotionStatus | undefined;
   readonly approvers: number;
   /** Prepared here, undecided (contract 8 allows 256). */
   readonly uncommitted: number;
@@ -95,6 +97,7 @@ export const statusDetail = (state: PeerState): StatusDetail | undefined => {
       development: membership.topology.development,
     },
     founding: membership === undefined || state.cluster.founding.faults.size > 0 ? foundingOf(state) : undefined,
+    promotion: promotionStatus(state),
     approvers: state.registry.approvers,
     uncommitted: state.undecided.preparations.size,
     locks: state.undecided.locks.size,

@@ -130,10 +130,18 @@ export class Cluster {
     throw reason;
   };
   readonly #override: (peerId: PeerId) => Partial<Settings>;
+  /** What each peer is initialized with. */
+  readonly #totalOf: (peerId: PeerId) => number;
 
   /** `count` peers, each initialized for a cluster of `total`; these differ only where a test is about that. */
-  constructor(count: number, override: (peerId: PeerId) => Partial<Settings> = () => ({}), total = count) {
+  constructor(
+    count: number,
+    override: (peerId: PeerId) => Partial<Settings> = () => ({}),
+    total = count,
+    totalOf: (peerId: PeerId) => number = () => total,
+  ) {
     this.total = total;
+    this.#totalOf = totalOf;
     this.#override = override;
     for (let peerId = 1; peerId <= count; peerId++) this.start(peerId);
   }
@@ -156,14 +164,15 @@ export class Cluster {
     const { driver, identity, keys } = this.#assemble(peerId, seed, settingsOf(peerId, this.total));
     this.peers.set(peerId, driver);
     this.keys.set(peerId, identity);
-    const threshold = this.total === 1 ? 1 : 2;
+    const total = this.#totalOf(peerId);
+    const threshold = total === 1 ? 1 : 2;
     if (driver.state.cluster.peer === undefined)
       this.dispatch(peerId, {
         _tag: "Initialize",
         requestId: `init-${peerId}`,
         peerId,
         threshold,
-        total: this.total,
+        total,
         ...keys,
       });
     this.unseal(peerId);

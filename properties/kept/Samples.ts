@@ -25,6 +25,7 @@ const schedules: ReadonlyArray<ScheduleName> = [
   "equivocating-writer",
   "restore-after-refresh",
   "keys-and-crashes",
+  "promote-under-load",
 ];
 const MOST_SEEDS = 200;
 
@@ -51,6 +52,11 @@ export const samples = (): Samples => {
     // Simulated peers all fit; the refusal is made of the same card.
     if (message._tag === "GenesisCard" && message.mac !== undefined)
       say({ _tag: "GenesisRefused", card: message.card, mac: message.mac, reason: "it does not fit" });
+    // Targets that would not accept say so before; this refusal is of the same draft.
+    if (message._tag === "Promotion.Accepted") {
+      const { identityKey, transferId } = message;
+      say({ _tag: "Promotion.Refused", identityKey, transferId, fault: "it does not fit" });
+    }
     // Helpers mostly help; the refusal is of the same session.
     if (message._tag === "Repair.Open")
       say({ _tag: "Repair.Refused", sessionId: message.sessionId, code: "UNDECIDED" });

@@ -150,6 +150,15 @@ export class Words {
         return this.#names.of("s", message.sessionId);
       case "Keygen.Ended":
         return `${this.#names.of("s", message.sessionId)} (${message.code})`;
+      case "Promotion.Standing":
+        return message.fault ?? "it would accept";
+      case "Promotion.Refused":
+        return message.fault;
+      case "Promotion.Ask":
+      case "Promotion.Draft":
+      case "Promotion.Accepted":
+      case "Promotion.Decided":
+      case "Promotion.Installed":
       case "GenesisCard":
       case "GenesisVote":
       case "GenesisPinned":

@@ -1,14 +1,11 @@
 /** The scheme of Ed25519 keys over libsodium: the same protocols of the same library, byte for byte (RFC 9591 6.1). */
 import { createFROST } from "@noble/curves/abstract/frost.js";
 import { sha512 } from "@noble/hashes/sha2.js";
-import { bytesToHex } from "@noble/hashes/utils.js";
-import type { SoloScheme } from "../../core/threshold/SoloScheme.ts";
 import type { KeyCrypto } from "../../core/threshold/Suite.ts";
 import type { ThresholdScheme } from "../../core/threshold/ThresholdScheme.ts";
 import { nobleKeyCrypto } from "../../runtime/threshold/NobleKeyCrypto.ts";
 import { schemeOf } from "../../runtime/threshold/Schemes.ts";
-import { soloEd25519 } from "../../runtime/threshold/SoloSchemes.ts";
-import { nativePrimitives, nativeSigningKey } from "./NativeCrypto.ts";
+import { nativePrimitives } from "./NativeCrypto.ts";
 import { SodiumPoint } from "./SodiumPoint.ts";
 
 export const sodiumFrost = createFROST({
@@ -24,18 +21,10 @@ export const sodiumScheme: ThresholdScheme = schemeOf(
   nativePrimitives.verifyEd25519,
 );
 
-/** Signatures of RFC 8032 are the same, whoever computes them. */
-const nativeSolo: SoloScheme = {
-  keyOf: soloEd25519.keyOf,
-  sign: (secret, message) => bytesToHex(nativeSigningKey(secret.expose()).sign(message)),
-};
-
 /** What keys are made and used with where Node's library and libsodium may compute: Ed25519 by these, the rest as anywhere. */
 export const nativeKeyCrypto: KeyCrypto = {
   ...nobleKeyCrypto,
   suites: nobleKeyCrypto.suites.map((suite) =>
-    suite.algorithm === "ED25519"
-      ? { ...suite, shared: sodiumScheme, solo: nativeSolo, verify: sodiumScheme.verify }
-      : suite,
+    suite.algorithm === "ED25519" ? { ...suite, shared: sodiumScheme, verify: sodiumScheme.verify } : suite,
   ),
 };

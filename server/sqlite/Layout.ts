@@ -51,6 +51,8 @@ const placed: { readonly [T in TableName]: Place } = {
   genesis: "working",
   topology: "working",
   epochs: "working",
+  promotion: "working",
+  transfer: "working",
   counters: "working",
   seen: "working",
   restore: "working",

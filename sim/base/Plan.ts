@@ -77,11 +77,23 @@ export interface NarrowPlan {
 export const modes = ["within", "safety", "past"] as const;
 export type Mode = (typeof modes)[number];
 
+/** An instance that is alone, and becomes a cluster with the peers that wait for it. */
+export interface PromotionOf {
+  /** Its slot. */
+  readonly source: number;
+  /** When its operators ask for that first, from the start of the run. */
+  readonly afterMicros: number;
+  /** Others ask for another one as well. */
+  readonly hasRivals: boolean;
+}
+
 export interface Plan {
   readonly seed: number;
   readonly schedule: string;
   readonly mode: Mode;
   readonly peers: number;
+  /** Absent where the peers found their cluster together. */
+  readonly promotion?: PromotionOf;
   /** How much is computed as on a real peer. */
   readonly crypto: Tier;
   /** How long enrollment sessions last. */

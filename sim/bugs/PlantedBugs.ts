@@ -19,6 +19,7 @@ import { listBugs } from "./ListBugs.ts";
 import { memoryBugs } from "./MemoryBugs.ts";
 import { operatorBugs } from "./OperatorBugs.ts";
 import { policyBugs } from "./PolicyBugs.ts";
+import { promotionBugs } from "./PromotionBugs.ts";
 import { readinessBugs } from "./ReadinessBugs.ts";
 import { registryBugs } from "./RegistryBugs.ts";
 import { repetitionBugs } from "./RepetitionBugs.ts";
@@ -57,6 +58,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...wireBugs,
   ...repetitionBugs,
   ...keyBugs,
+  ...promotionBugs,
 ];
 
 const STEPS = 1_200;

@@ -35,12 +35,14 @@ import { S16 } from "./S16.ts";
 import { S17 } from "./S17.ts";
 import { S18 } from "./S18.ts";
 import { S19 } from "./S19.ts";
+import { S20 } from "./S20.ts";
 import { S21 } from "./S21.ts";
 import { S22 } from "./S22.ts";
 import { S23 } from "./S23.ts";
 import { S24 } from "./S24.ts";
 import { S25 } from "./S25.ts";
 import { S26 } from "./S26.ts";
+import { S27 } from "./S27.ts";
 import { S28 } from "./S28.ts";
 import { S29 } from "./S29.ts";
 import { S30 } from "./S30.ts";
@@ -89,12 +91,14 @@ const makers: ReadonlyArray<
   ["S17", S17],
   ["S18", S18],
   ["S19", S19],
+  ["S20", S20],
   ["S21", S21],
   ["S22", S22],
   ["S23", S23],
   ["S24", S24],
   ["S25", S25],
   ["S26", S26],
+  ["S27", S27],
   ["S28", S28],
   ["S29", (_ghost, _oracle, secrets) => S29(secrets)],
   ["S30", S30],

@@ -4,7 +4,6 @@
  * every subject that anybody ever stored. Checkers hold peers against it.
  */
 import { absurd } from "effect";
-import { encode } from "../../core/codec/CborWriter.ts";
 import type { Capacities } from "../../core/base/Capacities.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { Digest } from "../../core/base/Digest.ts";
@@ -12,16 +11,17 @@ import type { Proposal } from "../../core/protocol/Proposal.ts";
 import type { Restoration } from "../../core/protocol/Restoration.ts";
 import { protocolTables } from "../../core/protocol/Tables.ts";
 import { FIRST_INCARNATION, isAbortedAt } from "./Ends.ts";
-import { type BatchHeader, type SignedStatement, signedStatementCodec } from "../../core/protocol/Statement.ts";
-import { type Membership, membershipOf } from "../../core/protocol/Topology.ts";
+import type { BatchHeader, SignedStatement } from "../../core/protocol/Statement.ts";
+import type { Membership } from "../../core/protocol/Topology.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Watched } from "./Checker.ts";
 import { production } from "../models/Models.ts";
 import { type Product, rowAt, rowsOf } from "../models/Product.ts";
 import type { Subject } from "../models/Subject.ts";
+import { epochAt, maskOfMembers, newerOf } from "./Epochs.ts";
 import { KeyFacts } from "./KeyFacts.ts";
 import { countOf, firstPeers, maskOf, type PeerMask, slotsOf } from "./PeerMask.ts";
-import { StatementRows } from "./StatementRows.ts";
+import { isSameStatement, StatementRows } from "./StatementRows.ts";
 
 export { countOf, firstPeers, maskOf, MOST_PEERS, type PeerMask, slotsOf } from "./PeerMask.ts";
 
@@ -58,11 +58,6 @@ export interface SubjectFacts {
 /** Peers are never more than one revision apart, so older ones are compared with nothing. */
 const KEPT_REVISIONS = 8;
 
-const isSame = (left: SignedStatement, right: SignedStatement): boolean => {
-  const bytes = encode(signedStatementCodec, right);
-  return encode(signedStatementCodec, left).every((byte, index) => byte === bytes[index]);
-};
-
 const noteEndVote = ({ endVotes }: ProposalFacts, { header }: SignedStatement): void => {
   const incarnations = endVotes.get(header.peerId) ?? new Set();
   endVotes.set(header.peerId, incarnations.add(header.incarnation));
@@ -94,7 +89,7 @@ export class Ghost {
   readonly #incarnations: ReadonlyArray<Map<number, Digest>>;
   /** Those that are not the service's. */
   readonly capacities: Partial<Capacities>;
-  /** The membership that was pinned first. */
+  /** The newest epoch that is pinned anywhere, with those before it. */
   membership: Membership | undefined;
   readonly proposals = new Map<Digest, ProposalFacts>();
   /** Approvers, and whatever else commands make, by ref. */
@@ -145,6 +140,20 @@ export class Ghost {
     return this.hasHonestWriter && (this.forgetful & maskOf(this.membership?.writer ?? 0)) === 0;
   }
 
+  /** The members whose receipts a proposal needs. */
+  signersFor({ seq }: Pick<Proposal, "seq">): Membership | undefined {
+    return epochAt(this.membership, seq);
+  }
+
+  /** The slots of those whose votes decide about a proposal. */
+  votersOn(proposal: Pick<Proposal, "seq">): PeerMask {
+    return maskOfMembers(this.signersFor(proposal), this.everyone);
+  }
+
+  get members(): PeerMask {
+    return maskOfMembers(this.membership, this.everyone);
+  }
+
   /** The durable header of a peer's batch. */
   batch(slot: number, incarnation: number, batchNo: number): BatchHeader | undefined {
     return this.#batches[slot]?.get(incarnation)?.[batchNo];
@@ -188,7 +197,7 @@ export class Ghost {
   /** Whether this is, in every part, the receipt that its signer made durable for a proposal. */
   isReceipt(id: Digest, signed: SignedStatement): boolean {
     const real = this.proposals.get(id)?.receiptOf.get(signed.header.peerId);
-    return real !== undefined && (real === signed || isSame(real, signed));
+    return real !== undefined && (real === signed || isSameStatement(real, signed));
   }
 
   /** Takes note of a transaction that has become durable. */
@@ -267,7 +276,7 @@ export class Ghost {
     if (!isOfAgreement(write)) return this.#noteOther(slot, write.table, write.key, write.row);
     switch (write.table) {
       case "topology":
-        this.membership ??= membershipOf(this.crypto, write.row.topology);
+        this.membership = newerOf(this.crypto, this.membership, write.row.topology);
         return;
       case "batches": {
         const { header } = write.row;
@@ -356,7 +365,7 @@ export class Ghost {
     facts.refusals |= maskOf(slot);
     facts.forgotten &= ~maskOf(slot);
     noteEndVote(facts, refusal);
-    const position = this.membership?.peerIds.indexOf(slot) ?? -1;
+    const position = this.signersFor(facts.proposal)?.peerIds.indexOf(slot) ?? -1;
     if (facts.proposal.incarnations[position] === refusal.header.incarnation) facts.barring |= maskOf(slot);
   }
 

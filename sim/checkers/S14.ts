@@ -13,17 +13,17 @@ import { Violation } from "../base/Violation.ts";
 const REMEMBERED = 4_096;
 
 /** Members that do not have a revision yet, nor a later one. */
-const behind = ({ everyone, subjects }: Ghost, ref: string, revision: number): PeerMask => {
+const behind = ({ members, subjects }: Ghost, ref: string, revision: number): PeerMask => {
   const facts = subjects.get(ref);
   let missing = 0;
-  for (const slot of slotsOf(everyone)) if ((facts?.revisionAt[slot] ?? 0) < revision) missing |= maskOf(slot);
+  for (const slot of slotsOf(members)) if ((facts?.revisionAt[slot] ?? 0) < revision) missing |= maskOf(slot);
   return missing;
 };
 
 /** Throws {@link Violation} where options are told of a session that not every member keeps. */
 const assertKept = (ghost: Ghost, slot: number, requestId: string, registrationId: string, exempt: PeerMask): void => {
   const key = bytesToHex(Either.getOrThrow(Encoding.decodeBase64Url(registrationId)));
-  const missing = ghost.everyone & ~(ghost.sessions.get(key) ?? 0) & ~exempt & ~ghost.away;
+  const missing = ghost.members & ~(ghost.sessions.get(key) ?? 0) & ~exempt & ~ghost.away;
   if (missing !== 0)
     throw new Violation(
       "S14",

@@ -19,11 +19,13 @@ const mayApply = ({ state }: Watched): boolean =>
 
 export const S18 = (ghost: Ghost): Checker => {
   const expected = new Map<number, Expectation>();
-  const isValid = (id: Digest, { receipts }: Certificate): boolean =>
-    receipts.length === ghost.membership?.peerIds.length &&
-    receipts.every(
-      (each, index) => each.header.peerId === ghost.membership?.peerIds[index] && ghost.isReceipt(id, each),
+  const isValid = (id: Digest, { proposal, receipts }: Certificate): boolean => {
+    const peerIds = ghost.signersFor(proposal)?.peerIds;
+    return (
+      receipts.length === peerIds?.length &&
+      receipts.every((each, index) => each.header.peerId === peerIds[index] && ghost.isReceipt(id, each))
     );
+  };
   return {
     id: "S18",
     delivered: (peer, message) => {

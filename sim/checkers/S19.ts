@@ -6,21 +6,24 @@ import { Violation } from "../base/Violation.ts";
 
 export const S19 = (ghost: Ghost): Checker => {
   const pinned = new Map<number, string>();
+  /** By epoch. */
+  const first = new Map<number, string>();
   return {
     id: "S19",
     written: {
       topology: ({ slot, honest }, write) => {
-        if (!honest || write.op === "remove") return;
+        // A member that is shown its topology begins as if it were restored.
+        if ((!honest && !ghost.isRecovering(slot)) || write.op === "remove") return;
         const digest = topologyDigest(ghost.crypto, write.row.topology);
+        const { epoch, prevDigest } = write.row.topology;
         const before = pinned.get(slot);
-        if (before !== undefined)
+        if (before === digest) return;
+        if (before !== undefined && before !== prevDigest)
           throw new Violation("S19", `peer ${slot} pinned topology ${before}`, `it pinned ${digest} afterwards`);
-        if (ghost.membership !== undefined && ghost.membership.digest !== digest)
-          throw new Violation(
-            "S19",
-            `a peer pinned topology ${ghost.membership.digest}`,
-            `peer ${slot} pinned ${digest}`,
-          );
+        const known = first.get(epoch) ?? digest;
+        if (known !== digest)
+          throw new Violation("S19", `a peer pinned topology ${known}`, `peer ${slot} pinned ${digest}`);
+        first.set(epoch, digest);
         pinned.set(slot, digest);
       },
       preparations: ({ slot, honest }, write) => {

@@ -11,6 +11,13 @@ import { Violation } from "../base/Violation.ts";
 
 type Header = Rows["batches"]["header"];
 
+/** The topology of the first epoch, at which every chain begins that no restore began. */
+const foundingOf = ({ membership }: Ghost): string => {
+  let epoch = membership;
+  while (epoch?.before !== undefined) epoch = epoch.before;
+  return epoch?.digest ?? "";
+};
+
 export const S22 = (ghost: Ghost): Checker => {
   const last = new Map<number, { readonly batchNo: number | undefined; readonly hash: string }>();
   /** The highest batch of each peer that an honest one has recorded, and who that is. */
@@ -28,7 +35,7 @@ export const S22 = (ghost: Ghost): Checker => {
   };
 
   const assertNext = ({ slot }: Watched, header: Header): void => {
-    const before = last.get(slot) ?? { batchNo: 0, hash: ghost.membership?.digest ?? "" };
+    const before = last.get(slot) ?? { batchNo: 0, hash: foundingOf(ghost) };
     // A new incarnation goes on with whatever number its disk had come to.
     const expected = before.batchNo === undefined ? header.batchNo : before.batchNo + 1;
     if (header.batchNo !== expected || header.prevBatchHash !== before.hash)

@@ -9,7 +9,7 @@ import { Violation } from "../base/Violation.ts";
 import { votesOn } from "./Votes.ts";
 
 const fault = (ghost: Ghost, id: string, { proposal, receipts }: Rows["certificates"]): string | undefined => {
-  const { membership } = ghost;
+  const membership = ghost.signersFor(proposal);
   if (membership === undefined) return "no topology is pinned anywhere";
   if (receipts.length !== membership.peerIds.length)
     return `its certificate holds ${receipts.length} receipts of ${membership.peerIds.length} members`;

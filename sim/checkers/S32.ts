@@ -57,6 +57,14 @@ const consents = (writes: ReadonlyArray<Write>, { event, id, keyId, generation, 
 const repairs = (writes: ReadonlyArray<Write>, { event }: Rows["audit"]): boolean =>
   event === "SHARE_REPAIRED" && writes.some(({ table, op }) => table === "shares" && op !== "remove");
 
+/** Whether the event tells of the step of a promotion that the same transaction takes. */
+const promotes = (writes: ReadonlyArray<Write>, { event }: Rows["audit"]): boolean =>
+  writes.some((write) => {
+    if (write.op === "remove") return false;
+    if (write.table === "promotion") return event === `PROMOTION_${write.row.stage}`;
+    return write.table === "transfer" && event === "PROMOTION_ACCEPTED";
+  });
+
 const auditRowsOf = (writes: ReadonlyArray<Write>, id: string): number => {
   let rows = 0;
   for (const write of writes) if (write.table === "audit" && write.op === "insert" && write.row.id === id) rows += 1;
@@ -100,7 +108,8 @@ export const S32 = (ghost: Ghost): Checker => {
           row.requestId !== undefined ||
           founds(ghost.crypto, writes, row) ||
           consents(writes, row) ||
-          repairs(writes, row);
+          repairs(writes, row) ||
+          promotes(writes, row);
         if (!isOther && !applies(writes, row.id))
           throw new Violation(
             "S32",

@@ -25,7 +25,7 @@ export const S5 = (ghost: Ghost): Checker => {
         : (store.get("seen", numberKey(voter))?.incarnation ?? FIRST_INCARNATION);
     // An acknowledgement of the abort is a vote for it; a pledge made in the same transaction is not seen beside it.
     // A liar may have sent a vote and not kept it.
-    const silent = slotsOf(ghost.everyone & ~ghost.lying).find(
+    const silent = slotsOf(ghost.votersOn(facts.proposal) & ~ghost.lying).find(
       (voter) => facts.endVotes.get(voter)?.has(incarnationOf(voter)) !== true,
     );
     if (silent !== undefined)

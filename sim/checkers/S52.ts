@@ -21,7 +21,7 @@ export const S52 = (ghost: Ghost): Checker => {
       const excused = ghost.lying | ghost.away | ghost.forgetful | ghost.restored;
       for (const [id, seq] of open) {
         const facts = ghost.proposals.get(id);
-        const missing = facts === undefined ? 0 : ghost.everyone & ~facts.applied;
+        const missing = facts === undefined ? 0 : ghost.votersOn(facts.proposal) & ~facts.applied;
         if (missing === 0 || facts?.applied === 0) open.delete(id);
         else if (seq <= message.stableSeq && (missing & ~excused) !== 0)
           throw new Violation(

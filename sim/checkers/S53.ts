@@ -37,6 +37,9 @@ const ofItself = (state: PeerState): string | undefined => {
   if (fitness.quarantine !== undefined) return OLD;
   if (rejoining.recovery !== undefined)
     return "it is recovering: it was restored and takes the registry from the other members";
+  const stage = cluster.promotion.own?.stage;
+  if (stage === "PINNED" || stage === "DECIDED")
+    return "it is being promoted: changes go on when every member of its new cluster has the registry";
   return rejoining.unproven.size > 0
     ? "it is joining: not every member has shown it yet that its memory is whole"
     : undefined;
@@ -55,6 +58,7 @@ const ofOthers: Readonly<Record<string, (ready: Ready) => boolean>> = {
   [DAMAGED]: ({ sealed, integrityOk }) => !sealed && !integrityOk,
   "it is quarantined": ({ mode }) => mode === "quarantined",
   "it is recovering": ({ mode }) => mode === "recovering",
+  "it is promoting": ({ mode }) => mode === "promoting",
   "it is joining": ({ mode }) => mode === "joining",
 };
 

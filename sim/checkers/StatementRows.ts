@@ -3,8 +3,15 @@
  * part of may be durable without that row; then the next process of its signer has forgotten what it signed.
  */
 import type { Digest } from "../../core/base/Digest.ts";
-import type { SignedStatement } from "../../core/protocol/Statement.ts";
+import { encode } from "../../core/codec/CborWriter.ts";
+import { type SignedStatement, signedStatementCodec } from "../../core/protocol/Statement.ts";
 import type { Write } from "../../core/Tables.ts";
+
+/** Whether two statements are the same, to the byte. */
+export const isSameStatement = (left: SignedStatement, right: SignedStatement): boolean => {
+  const bytes = encode(signedStatementCodec, right);
+  return encode(signedStatementCodec, left).every((byte, index) => byte === bytes[index]);
+};
 
 const isSigned = (value: unknown): value is SignedStatement =>
   typeof value === "object" && value !== null && "statement" in value && "header" in value;

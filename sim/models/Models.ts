@@ -7,6 +7,7 @@ import { type Parts, Product } from "./Product.ts";
 import { destroyKey, makeKey, repairShare, signWithKey } from "./keys/KeyModels.ts";
 import { keyMessages } from "./keys/KeyMessages.ts";
 import { coveredGenerations, keySubject } from "./keys/KeySubject.ts";
+import { promotionMessages } from "./PromotionMessages.ts";
 import { registerKey } from "./RegisterKey.ts";
 import { replaceMetadata } from "./ReplaceMetadata.ts";
 import { sessionMessages } from "./SessionMessages.ts";
@@ -16,7 +17,7 @@ export const models = {
   subjects: [approverSubject, keySubject],
   covered: [coveredGenerations],
   models: [registerKey, replaceMetadata, options, enrollPasskey, makeKey, destroyKey, signWithKey, repairShare],
-  messages: { ...sessionMessages, ...keyMessages },
+  messages: { ...sessionMessages, ...keyMessages, ...promotionMessages },
   remembered: { sessions: (state) => [...enrollmentIn(state).sessions.keys()].toSorted().join(" ") },
 } satisfies Parts;
 

@@ -9,6 +9,7 @@ import type { Digest, PublicKey } from "../../core/base/Digest.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { commands } from "../../core/commands/Commands.ts";
 import type { Message, Speech } from "../../core/Message.ts";
+import { isOfPromotion } from "../../core/protocol/PromotionMessages.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Versions } from "../../core/protocol/Versions.ts";
 import {
@@ -83,6 +84,7 @@ const keyOf = (
   message: Message,
 ): PublicKey | undefined => {
   if (message._tag === "GenesisCard" || message._tag === "GenesisRefused") return message.card.identityKey;
+  if (isOfPromotion(message)) return message.identityKey;
   if (membership !== undefined) return membership.keys.get(from);
   if (message._tag === "GenesisPinned")
     return message.pinned.topology.members.find((each) => each.peerId === from)?.identityKey;
@@ -97,9 +99,10 @@ const openValue = (state: PeerState, value: ValueEnvelope, member: PeerId | unde
   if (to !== state.cluster.peer.peerId) return "names another peer";
   if (!crossesTopologies(message) && topologyDigest !== state.cluster.membership?.digest) return "another topology";
   if (member !== undefined && from !== member) return "another member's session";
-  const showsItsKey = message._tag === "GenesisCard" || message._tag === "GenesisRefused";
+  const showsItsKey = message._tag === "GenesisCard" || message._tag === "GenesisRefused" || isOfPromotion(message);
   const isPinning = message._tag === "GenesisPinned" && state.cluster.membership === undefined;
   if (member !== undefined && !showsItsKey && !isPinning) return value;
+  if (member !== undefined && isOfPromotion(message) && knownKey(state, from) === message.identityKey) return value;
   if (key === undefined)
     return message._tag === "Ready" && message.sealed ? { from, message, versions: undefined } : "unsigned";
   const known = keyOf(state, from, message);

@@ -48,5 +48,6 @@ export const standingRefusal = ({ cluster, fitness, rejoining }: PeerState): Rej
   if (fitness.verifying) return "VERIFYING";
   if (!fitness.unsealed) return "SEALED";
   if (fitness.quarantine !== undefined) return "OUTDATED";
+  if (cluster.membership === undefined && cluster.promotion.awaits !== undefined) return "RECOVERING";
   return rejoining.recovery?.isReadable === false ? "RECOVERING" : undefined;
 };

@@ -13,6 +13,7 @@ const others: { readonly [T in ProtocolAnswer["_tag"]]: true } = {
   Rekeyed: true,
   Audited: true,
   Restoring: true,
+  Promotion: true,
   Readiness: true,
   Rejected: true,
 };

@@ -15,6 +15,7 @@ import { standingText, type Unrest } from "./Absence.ts";
 import { assertOperable } from "./Operable.ts";
 import { keyUnrestOf } from "./KeysAtRest.ts";
 import { assertKeysUsable } from "./KeysUsable.ts";
+import { assertPromoted } from "./L6.ts";
 import { unrestOf } from "./Rest.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import { Violation } from "../base/Violation.ts";
@@ -290,6 +291,7 @@ const restoreQuarantined = (world: World, workload: Workload): void => {
 
 /** Everything works, comes to rest and goes on working (L1 to L5, L9). */
 const assertWhole = (world: World, workload: Workload): void => {
+  assertPromoted(world);
   assertAnsweredBehindExpired(world, (peer, asked) => attempt(world, workload, peer, asked));
   settle(world);
   for (const facts of world.ghost.proposals.values()) if (facts.aborted !== 0) world.marks.add("settled by an abort");

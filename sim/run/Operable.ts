@@ -5,6 +5,7 @@ import { sealState, type StatusDetail, statusDetail } from "../../core/protocol/
 import { type AuditRow, readAudit } from "../../runtime/AuditReads.ts";
 import type { Unit } from "../base/Choices.ts";
 import { Violation } from "../base/Violation.ts";
+import { thresholdOf } from "../world/Operators.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import type { World } from "../world/World.ts";
 
@@ -18,7 +19,7 @@ const wrong = ({ slot }: SimPeer, what: string): Violation =>
 const expected = ({ plan, writerSlot, product, cryptography }: World, { peerId, store }: SimPeer) =>
   ({
     peerId,
-    threshold: plan.peers === 1 ? 1 : Math.floor(plan.peers / 2) + 1,
+    threshold: thresholdOf(plan.peers),
     total: plan.peers,
     founding: undefined,
     approvers: product.contentsOf(cryptography.crypto, store).count,
@@ -31,7 +32,7 @@ const expected = ({ plan, writerSlot, product, cryptography }: World, { peerId, 
     recovering: undefined,
     "topology.members": Array.from({ length: plan.peers }, (_, index) => index + 1),
     "topology.writer": writerSlot,
-    "topology.epoch": 1,
+    "topology.epoch": plan.promotion === undefined ? 1 : 2,
   }) as const;
 
 const assertStatus = (world: World, peer: SimPeer): void => {

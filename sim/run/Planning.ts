@@ -88,6 +88,7 @@ export const planOf = (
   const peers = options.peers ?? drawnPeers(choices, schedule, mode);
   const crypto = options.crypto ?? tierOf(seed);
   const draft = schedule.plan(choices);
+  const promotion = draft.promotion && { ...draft.promotion, source: Math.min(draft.promotion.source, peers) };
   const plan: Plan = {
     faults: new Map(),
     faultMicros: 200_000,
@@ -102,6 +103,7 @@ export const planOf = (
     sessionMillis: 20_000,
     answerMillis: choices.plan("short answers").chance("happens", SHORT_ANSWERS) ? SHORT_ANSWER_MILLIS : ANSWER_MILLIS,
     ...draft,
+    ...(promotion === undefined ? {} : { promotion }),
     ...(schedule.isRoomy === true ? {} : narrowed(choices)),
     ...(choices.plan("sessions").chance("happens", SESSIONS) ? { hasSessions: true } : {}),
     capacities: { ...(schedule.isRoomy === true ? {} : drawnCapacities(choices)), ...draft.capacities },

@@ -40,8 +40,15 @@ export interface RunHooks extends WorldPorts {
   readonly decider?: Decider | undefined;
 }
 
+/** Whether everybody who founds something has; a peer that waits for a promotion founds nothing. */
+const isFounded = ({ peers, plan: { promotion } }: World): boolean =>
+  peers.every(
+    ({ slot, state }) =>
+      state?.cluster.membership !== undefined || (promotion !== undefined && slot !== promotion.source),
+  );
+
 const whenFounded = (world: World, run: () => void): void => {
-  if (world.peers.every((peer) => peer.state?.cluster.membership !== undefined)) run();
+  if (isFounded(world)) run();
   else world.after(GLANCE, () => whenFounded(world, run));
 };
 
@@ -52,6 +59,7 @@ const play = (world: World): void => {
   for (const peer of world.peers) world.processes.startSoon(peer);
   if (plan.faultsWhileFounding) startFaults(world);
   else whenFounded(world, () => startFaults(world));
+  world.promoters.start();
   workload.start();
   world.run(LONGEST, plan.steps);
   assertLiveness(world, workload);

@@ -5,6 +5,7 @@ import { enrollmentSchedules } from "./EnrollmentSchedules.ts";
 import { keySchedules } from "./KeySchedules.ts";
 import { networkSchedules } from "./NetworkSchedules.ts";
 import { processSchedules } from "./ProcessSchedules.ts";
+import { promotionSchedules } from "./PromotionSchedules.ts";
 import { restoreSchedules } from "./RestoreSchedules.ts";
 import { rivalSchedules } from "./RivalSchedules.ts";
 import type { Family, Schedule } from "./Schedule.ts";
@@ -22,6 +23,7 @@ const schedules = {
   ...rivalSchedules,
   ...enrollmentSchedules,
   ...restoreSchedules,
+  ...promotionSchedules,
   ...keySchedules,
   ...traitorSchedules,
   ...scarcitySchedules,

@@ -101,6 +101,7 @@ export const answerText = (topics: Topics, answer: Answer): string => {
     case "Rekeyed":
     case "Audited":
     case "Restoring":
+    case "Promotion":
       return answer._tag.toLowerCase();
     default:
       return absurd(answer);

@@ -250,4 +250,5 @@ const laneModes: Readonly<Record<Mode, LaneMode>> = {
   recovering: "restoring",
   joining: "joining",
   active: "active",
+  promoting: "joining",
 };

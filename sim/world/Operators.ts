@@ -3,6 +3,7 @@
  * now and then somebody without permission tries to. What they do must be in the audit of the peer.
  */
 import type { Answer } from "../../core/Action.ts";
+import type { Event } from "../../core/protocol/Event.ts";
 import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
@@ -48,9 +49,12 @@ interface Ports {
   readonly strangers: ReadonlyArray<Stream>;
   readonly processes: Processes;
   readonly requestIds: RequestIds;
-  /** How many peers there are. */
-  readonly peers: number;
+  /** Of how many peers the cluster consists that a peer, by slot, is to found or to enter. */
+  readonly foundedBy: (slot: number) => number;
 }
+
+/** How many of so many peers sign. */
+export const thresholdOf = (total: number): number => (total === 1 ? 1 : Math.floor(total / 2) + 1);
 
 export class Operators {
   readonly #ground: Ground;
@@ -147,14 +151,14 @@ export class Operators {
 
   #initialize(peer: SimPeer): void {
     const { identity, integrity } = peer.keys;
-    const { peers } = this.#ports;
+    const total = this.#ports.foundedBy(peer.slot);
     const start = (requestId: string): void =>
       peer.dispatch({
         _tag: "Initialize",
         requestId,
         peerId: peer.peerId,
-        threshold: peers === 1 ? 1 : Math.floor(peers / 2) + 1,
-        total: peers,
+        threshold: thresholdOf(total),
+        total,
         identityKey: identity.publicKey,
         integrityKey: integrity.publicKey,
         vault: new Uint8Array(8),
@@ -244,6 +248,23 @@ export class Operators {
     if (!unsealed || !this.#unsealing.has(peer.slot)) return;
     this.#conclude(peer, this.#unsealing);
     peer.log?.handOver();
+  }
+
+  /** Operators of a peer ask for its promotion. */
+  promote(peer: SimPeer, asked: Pick<Extract<Event, { readonly _tag: "Promote" }>, "plan" | "actor" | "dryRun">): void {
+    if (!peer.isUp) return;
+    this.#ground.chronicle.note("promote", peer.slot, "");
+    const { marks } = this.#ground.chronicle;
+    this.#ask(
+      peer,
+      "promote",
+      (requestId) => peer.dispatch({ _tag: "Promote", requestId, ...asked }),
+      (answer) => {
+        if (answer._tag === "Rejected") marks.add(`a promotion was refused: ${answer.rejection.code}`);
+        if (answer._tag === "Promotion") marks.add(asked.dryRun ? "a promotion was tried" : "a promotion was accepted");
+      },
+    );
+    this.#ground.settle(peer);
   }
 
   /** An operator says that a peer's disk is an older one. */

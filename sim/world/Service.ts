@@ -206,6 +206,8 @@ export class Service {
     const recovery = peer.state?.rejoining.recovery;
     const isOutdated = peer.state?.fitness.quarantine !== undefined;
     if (!peer.isUp || recovery?.isReadable === false) return undefined;
+    // Sealed or not, it waits for a registry that somebody else has.
+    if (peer.settings.joins !== undefined && peer.state?.cluster.membership === undefined) return undefined;
     if (isOutdated && this.#ports.tampering.showsOutdated !== true) return undefined;
     if (peer.isDamaged && !this.#findsNothing(peer, subject, ref)) return undefined;
     const { scheduler, chronicle, observer } = this.#ground;

@@ -268,14 +268,11 @@ export class SimPeer implements Watched {
     const {
       fitness: { unsealed, integrityFault, quarantine },
       rejoining: { unproven, recovery },
+      cluster,
     } = state;
-    const all = [
-      !unsealed,
-      unproven.size > 0,
-      integrityFault !== undefined,
-      quarantine !== undefined,
-      recovery !== undefined,
-    ];
+    const isBetween = cluster.membership === undefined || cluster.promotion.own?.stage === "DECIDED";
+    const isOut = integrityFault !== undefined || quarantine !== undefined;
+    const all = [!unsealed, unproven.size > 0, isOut, recovery !== undefined, isBetween];
     return all.reduce((bits, isHindered, index) => (isHindered ? bits | (1 << index) : bits), 0);
   }
 

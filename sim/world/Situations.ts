@@ -28,6 +28,7 @@ export const nameOfAnswer = (answer: Answer): string => {
     case "Rekeyed":
     case "Audited":
     case "Restoring":
+    case "Promotion":
     case "Readiness":
       return `answered ${answer._tag}`;
     default:

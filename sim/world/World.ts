@@ -39,6 +39,7 @@ import { Parties } from "./Parties.ts";
 import { Pauses } from "./Pauses.ts";
 import { Processes } from "./Processes.ts";
 import { RequestIds } from "./RequestIds.ts";
+import { newestAt, Promoters } from "./Promoters.ts";
 import { Restores } from "./Restores.ts";
 import { Service } from "./Service.ts";
 import { countRare } from "./Situations.ts";
@@ -95,6 +96,7 @@ export class World {
   readonly lists: Lists;
   readonly lookups: Lookups;
   readonly parties: Parties;
+  readonly promoters: Promoters;
   readonly peers: ReadonlyArray<SimPeer>;
   /** Keys of a peer of another cluster. */
   readonly strangerKeys: PeerKeys;
@@ -182,7 +184,7 @@ export class World {
       strangers: this.#streams("operator"),
       processes,
       requestIds,
-      peers: plan.peers,
+      foundedBy: (slot) => (plan.promotion?.source === slot ? 1 : plan.peers),
     });
     this.restores = new Restores(ground, { processes, operators: this.operators, ghost, witness });
     this.service = new Service(ground, {
@@ -201,6 +203,7 @@ export class World {
     this.lookups = new Lookups(ground, { checkers, cryptography: this.cryptography, tampering });
     this.lists = new Lists(ground, { checkers, cryptography: this.cryptography, tampering });
     this.peers = Array.from({ length: plan.peers }, (_, index) => this.#newPeer(index + 1));
+    this.promoters = new Promoters(this);
     observer?.began(this);
   }
 
@@ -289,11 +292,9 @@ export class World {
     return this.chronicle.marks;
   }
 
-  /** The writer, as the first peer that is up sees it; before any does, the first peer. */
+  /** The writer of the newest epoch, as peers that are up see it; before any does, the first peer. */
   get writerSlot(): number {
-    for (const { state } of this.peers)
-      if (state?.cluster.membership !== undefined) return state.cluster.membership.writer;
-    return 1;
+    return newestAt(this.peers)?.writer ?? this.plan.promotion?.source ?? 1;
   }
 
   /** The peer in a slot, from 1. */

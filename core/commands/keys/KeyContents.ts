@@ -44,3 +44,18 @@ export const keyContents: Contents = (crypto, view, after, limit) => {
   const from = isPast ? after.slice(GENERATIONS.length) : "";
   return [...keys, ...generationEntries(view, from, limit - keys.length, crypto)];
 };
+
+const PAGE = 256;
+
+/** The ids of keys that are not destroyed, at most so many. */
+export const undestroyed = (view: RowView, limit: number): ReadonlyArray<string> => {
+  const left: Array<string> = [];
+  for (let after = ""; left.length < limit; ) {
+    const page = keyRows(view).scan("custodyKeys", after, PAGE);
+    for (const { row } of page) if (row.status === "ACTIVE" && left.length < limit) left.push(row.keyId);
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) break;
+    after = last.key;
+  }
+  return left;
+};

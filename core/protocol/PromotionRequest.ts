@@ -1,0 +1,191 @@
+/**
+ * An operator asks for a promotion. Nothing is durable before every target has said that it would accept, so whatever
+ * is in the way is told while the plan can still be changed (protocol.md 4g, P0).
+ */
+import { Either } from "effect";
+import { withEntry } from "../base/Copies.ts";
+import { Limits } from "../base/Limits.ts";
+import { type MemberFault, type Rejection, rejection } from "../base/Rejection.ts";
+import { authorize } from "../auth/Authorization.ts";
+import { auditOperators } from "./Audit.ts";
+import type { Event } from "./Event.ts";
+import type { PromotionMessageOf } from "./PromotionMessages.ts";
+import { inOrder, isSamePlan, planFaults, type PromotionPlan } from "./PromotionPlan.ts";
+import { isSettled, PROMOTION_AGAIN_MILLIS, PROMOTION_TIMER, pin } from "./PromotionSource.ts";
+import type { Inquiry } from "./PromotionState.ts";
+import { promotionStatus } from "./PromotionStatus.ts";
+import { ownKey, tell } from "./PromotionTold.ts";
+import { notReadyReason } from "./Readiness.ts";
+import type { Step } from "./Step.ts";
+import type { PeerId } from "./Topology.ts";
+import { unavailable } from "./Unavailable.ts";
+
+const PROMOTE_PERMISSION = "service.system.promote";
+/** Who promotes a registry with something in it answers for all of it (contract 5.5). */
+const REGISTRY_PERMISSIONS = ["service.approvers.register", "service.approvers.metadata"];
+
+type Promote = Extract<Event, { readonly _tag: "Promote" }>;
+
+const members = ({ members: all }: { readonly members: ReadonlyArray<{ readonly peerId: PeerId }> }): string =>
+  `peers ${all.map(({ peerId }) => peerId).join(", ")}`;
+
+const another = (what: string): Rejection =>
+  rejection(
+    "PROMOTION_UNDER_WAY",
+    `Another promotion ${what}.`,
+    "See its status; a promotion that is pinned is retried until it is done, and no other one can take its place.",
+  );
+
+/** Keys that cannot move: listed before anything is pinned. */
+const keysInTheWay = (step: Step): Rejection | undefined => {
+  const { view, commands } = step.context;
+  const keys = commands.modules.flatMap(({ unpromotable }) => unpromotable?.(view, Limits.listedFaults) ?? []);
+  if (keys.length === 0) return undefined;
+  return rejection(
+    "KEYS_NOT_PROMOTABLE",
+    `Custody keys of this instance cannot be shared out among members: ${keys.join(", ")}.`,
+    "Destroy the named keys first, or make them anew in a cluster of their own; nothing was pinned.",
+  );
+};
+
+const refusalHere = (step: Step, plan: PromotionPlan): Rejection | undefined => {
+  const faults = planFaults(step, plan);
+  if (faults.length > 0)
+    return rejection("INVALID_REQUEST_BODY", "The plan of the promotion does not fit.", "Correct the named fields.", {
+      faults,
+    });
+  if (step.membership.peerIds.length > 1)
+    return rejection(
+      "PROMOTION_IMPOSSIBLE",
+      "This peer is a member of a cluster; only an instance that is alone can be promoted.",
+      "Nothing needs to be done: the members of a cluster stay.",
+    );
+  const reason = notReadyReason(step);
+  return reason === undefined ? keysInTheWay(step) : unavailable([{ peerId: step.self, reason }], undefined);
+};
+
+const allowed = (step: Step, actor: Promote["actor"]) =>
+  [PROMOTE_PERMISSION, ...(step.state.registry.approvers > 0 ? REGISTRY_PERMISSIONS : [])]
+    .map((permission) => authorize(step.context, actor, [permission]))
+    .reduce((left, right) => (Either.isLeft(left) ? left : right));
+
+/** Where this peer cannot even be asked. */
+export const refusePromotion = (step: Step, requestId: string): void => {
+  const reason = step.mode === "blank" ? "it is not initialized" : (notReadyReason(step) ?? `it is ${step.mode}`);
+  const peerId = step.state.cluster.peer?.peerId ?? 0;
+  step.reply(requestId, { _tag: "Rejected", rejection: unavailable([{ peerId, reason }], undefined) });
+};
+
+export const onPromote = (step: Step, { requestId, plan: asked, actor: bearer, dryRun, acts }: Promote): void => {
+  auditOperators(step, acts);
+  const refuse = (refused: Rejection): void => step.reply(requestId, { _tag: "Rejected", rejection: refused });
+  const claims = allowed(step, bearer);
+  if (Either.isLeft(claims)) return refuse(claims.left);
+  const plan = inOrder(asked);
+  const { own, inquiry } = step.state.cluster.promotion;
+  if (own !== undefined)
+    return isSamePlan(plan, own.draft)
+      ? step.reply(requestId, { _tag: "Promotion", promotion: promotionStatus(step.state) })
+      : refuse(another(`is pinned: ${own.transferId}, to ${members(own.draft)}`));
+  const refused = refusalHere(step, plan);
+  if (refused !== undefined) return refuse(refused);
+  if (inquiry !== undefined && !isSamePlan(plan, inquiry.plan))
+    return refuse(another(`was asked for just now, to ${members(inquiry.plan)}`));
+  const waiters = [...(inquiry?.waiters ?? []), { requestId, dryRun }];
+  if (waiters.length > step.capacities.readinessWaiters)
+    return refuse(another(`to ${members(plan)} is asked for by as many as may wait for it`));
+  if (inquiry !== undefined) return keep(step, { ...inquiry, waiters });
+  const { iss, sub, jti } = claims.right;
+  const nonce = step.context.entropy;
+  const begun = { plan, actor: { iss, sub, jti }, nonce, startedAt: step.elapsed, waiters, answers: new Map() };
+  keep(step, begun);
+  ask(step, begun, targetsOf(step, plan));
+  step.arm(PROMOTION_TIMER, PROMOTION_AGAIN_MILLIS);
+};
+
+const keep = (step: Step, inquiry: Inquiry | undefined): void => {
+  step.draft("cluster").promotion = { ...step.state.cluster.promotion, inquiry };
+};
+
+const targetsOf = (step: Step, plan: PromotionPlan): ReadonlyArray<PeerId> =>
+  plan.members.flatMap(({ peerId }) => (peerId === step.self ? [] : [peerId]));
+
+const ask = (step: Step, { plan, nonce }: Inquiry, to: ReadonlyArray<PeerId>): void => {
+  const identityKey = ownKey(step);
+  if (identityKey === undefined) return;
+  const { configDigest } = step.context.settings;
+  const { development } = step.membership.topology;
+  tell(step, { _tag: "Promotion.Ask", identityKey, nonce, ...plan, development, configDigest }, to);
+};
+
+export const onStanding = (
+  step: Step,
+  from: PeerId,
+  { identityKey, nonce, fault }: PromotionMessageOf<"Promotion.Standing">,
+): void => {
+  const { inquiry } = step.state.cluster.promotion;
+  if (inquiry === undefined || nonce !== inquiry.nonce) return;
+  if (!inquiry.plan.members.some((each) => each.peerId === from && each.identityKey === identityKey)) return;
+  const answered = { ...inquiry, answers: withEntry(inquiry.answers, from, fault) };
+  keep(step, answered);
+  conclude(step, answered);
+};
+
+/** Goes on asking; what is silent for too long is named. */
+export const inquireAgain = (step: Step): void => {
+  const { inquiry } = step.state.cluster.promotion;
+  if (inquiry === undefined) return;
+  const silent = targetsOf(step, inquiry.plan).filter((peerId) => !inquiry.answers.has(peerId));
+  if (step.elapsed - inquiry.startedAt >= Limits.promotionAskMillis) {
+    const faults = silent.map((peerId) => ({ peerId, reason: "it does not answer, or not with the key of the plan" }));
+    return giveUp(step, inquiry, [...faultsIn(inquiry.answers), ...faults]);
+  }
+  ask(step, inquiry, silent);
+  conclude(step, inquiry);
+  step.arm(PROMOTION_TIMER, PROMOTION_AGAIN_MILLIS);
+};
+
+const faultsIn = (answers: ReadonlyMap<PeerId, string | undefined>): ReadonlyArray<MemberFault> =>
+  [...answers].flatMap(([peerId, reason]) => (reason === undefined ? [] : [{ peerId, reason }]));
+
+const conclude = (step: Step, inquiry: Inquiry): void => {
+  if (targetsOf(step, inquiry.plan).some((peerId) => !inquiry.answers.has(peerId))) return;
+  const faults = faultsIn(inquiry.answers);
+  if (faults.length > 0) return giveUp(step, inquiry, faults);
+  // A change may have begun meanwhile, and is waited for.
+  if (!isSettled(step)) return;
+  const refused = refusalHere(step, inquiry.plan);
+  if (refused !== undefined) return end(step, inquiry, refused);
+  if (inquiry.waiters.some(({ dryRun }) => !dryRun)) pin(step, inquiry);
+  end(step, inquiry, undefined);
+};
+
+const giveUp = (step: Step, inquiry: Inquiry, faults: ReadonlyArray<MemberFault>): void =>
+  end(
+    step,
+    inquiry,
+    faults.length === 0
+      ? unavailable([{ peerId: step.self, reason: "something is undecided here" }], undefined)
+      : rejection(
+          "PROMOTION_REFUSED",
+          `Not every target would accept: ${faults.map(({ peerId, reason }) => `peer ${peerId}: ${reason}`).join("; ")}.`,
+          "Put right what is named and repeat the request; nothing was pinned.",
+          { members: faults },
+        ),
+  );
+
+const end = (step: Step, { waiters }: Inquiry, refused: Rejection | undefined): void => {
+  keep(step, undefined);
+  const promotion = promotionStatus(step.state);
+  for (const { requestId } of waiters)
+    step.reply(
+      requestId,
+      refused === undefined ? { _tag: "Promotion", promotion } : { _tag: "Rejected", rejection: refused },
+    );
+};
+
+/** All that wait are told, when this peer can no longer go on. */
+export const forgetInquiry = (step: Step, reason: string): void => {
+  const { inquiry } = step.state.cluster.promotion;
+  if (inquiry !== undefined) end(step, inquiry, unavailable([{ peerId: step.self, reason }], undefined));
+};

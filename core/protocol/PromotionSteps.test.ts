@@ -1,0 +1,371 @@
+import { describe, expect, it } from "vitest";
+import { type Cluster, codeOf } from "../../properties/cluster/Cluster.ts";
+import { answeredWith, beforePromotion, planOf, promote } from "../../properties/cluster/Promoting.ts";
+import { copyOf, declare, stateOf } from "../../properties/cluster/Restoring.ts";
+import type { Digest, PublicKey, Signature } from "../base/Digest.ts";
+import type { Message } from "../Message.ts";
+import { modeOf } from "./Mode.ts";
+import { promotionStatus } from "./PromotionStatus.ts";
+
+const OTHER = "ab".repeat(32) as PublicKey;
+const FORGED = "cd".repeat(64) as Signature;
+
+const modesOf = (cluster: Cluster): ReadonlyArray<string> =>
+  [1, 2, 3].map((peerId) => modeOf(stateOf(cluster, peerId)));
+const stageAt = (cluster: Cluster, peerId: number): string | undefined =>
+  promotionStatus(stateOf(cluster, peerId))?.stage;
+
+/** A source with an approver, and two peers that wait. */
+const withApprover = (): Cluster => {
+  const cluster = beforePromotion();
+  cluster.register(2, "first", "alice", 1);
+  cluster.pass(500);
+  return cluster;
+};
+
+/** Messages of this kind are changed on their way, or lost. */
+const altering =
+  <T extends Message["_tag"]>(
+    tag: T,
+    change: (message: Extract<Message, { _tag: T }>, to: number) => Message | undefined,
+  ) =>
+  (_from: number, to: number, message: Message): Message | undefined =>
+    message._tag === tag ? change(message as Extract<Message, { _tag: T }>, to) : message;
+
+const lost =
+  (...tags: ReadonlyArray<Message["_tag"]>) =>
+  (_from: number, _to: number, message: Message) =>
+    tags.includes(message._tag) ? undefined : message;
+
+const expectDone = (cluster: Cluster, approvers = 1): void => {
+  expect(modesOf(cluster)).toEqual(["active", "active", "active"]);
+  for (const peerId of [1, 2, 3]) expect(stateOf(cluster, peerId).registry.approvers).toBe(approvers);
+  expect(stageAt(cluster, 2)).toBe("DONE");
+};
+
+describe("a source", () => {
+  it("refuses changes by name from the moment it has pinned a draft, and serves reads", () => {
+    const cluster = withApprover();
+    cluster.tamper = lost("Promotion.Draft");
+    promote(cluster);
+    cluster.pass(500);
+    cluster.register(2, "late", "bob", 2);
+    cluster.pass(500);
+    expect(cluster.answers.get("late")).toMatchObject({
+      rejection: { members: [{ peerId: 2, reason: expect.stringContaining("it is being promoted") }] },
+    });
+    expect(promotionStatus(stateOf(cluster, 2))).toMatchObject({
+      stage: "PINNED",
+      accepted: [],
+      waitsFor: "peers 1, 3 to accept",
+    });
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(10_000);
+    expectDone(cluster);
+  });
+
+  it("goes on after a restart at any step, and so does any target", () => {
+    for (const stop of [
+      "Promotion.Draft",
+      "Promotion.Accepted",
+      "Promotion.Decided",
+      "SnapshotOffer",
+      "Promotion.Installed",
+    ] as const)
+      for (const peerId of [1, 2, 3]) {
+        const cluster = withApprover();
+        cluster.tamper = lost(stop);
+        promote(cluster);
+        cluster.pass(3_000);
+        expect(stageAt(cluster, 2)).not.toBe("DONE");
+        cluster.start(peerId);
+        cluster.tamper = (_from, _to, message) => message;
+        cluster.pass(15_000);
+        expectDone(cluster);
+      }
+  });
+
+  it("decides with signatures that hold, each of its target, and with no others", () => {
+    const cluster = withApprover();
+    cluster.tamper = altering("Promotion.Accepted", (message) => ({ ...message, signature: FORGED }));
+    promote(cluster);
+    cluster.pass(2_000);
+    expect(stageAt(cluster, 2)).toBe("PINNED");
+    cluster.tamper = altering("Promotion.Accepted", (message) => ({
+      ...message,
+      transferId: OTHER as string as Digest,
+    }));
+    cluster.pass(2_000);
+    expect(stageAt(cluster, 2)).toBe("PINNED");
+    cluster.tamper = (from, _to, message) =>
+      message._tag === "Promotion.Accepted" && from === 3 ? undefined : message;
+    cluster.pass(2_000);
+    expect(promotionStatus(stateOf(cluster, 2))).toMatchObject({
+      stage: "PINNED",
+      accepted: [1],
+      waitsFor: "peer 3 to accept",
+    });
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(10_000);
+    expectDone(cluster);
+  });
+
+  it("names a target that refuses its draft, and asks it again", () => {
+    const cluster = withApprover();
+    cluster.tamper = altering("Promotion.Draft", (message) => ({ ...message, draft: { ...message.draft, source: 3 } }));
+    promote(cluster);
+    cluster.pass(1_000);
+    // A draft of another id is refused under that id, which is not the source's.
+    expect(promotionStatus(stateOf(cluster, 2))?.refused).toEqual([]);
+    expect(cluster.row(1, "transfer", "self")).toBeUndefined();
+    const told = altering("Promotion.Accepted", ({ identityKey, transferId }) => ({
+      _tag: "Promotion.Refused",
+      identityKey,
+      transferId,
+      fault: "the test",
+    }));
+    cluster.tamper = told;
+    cluster.pass(1_000);
+    expect(promotionStatus(stateOf(cluster, 2))?.refused).toEqual([
+      { peerId: 1, reason: "the test" },
+      { peerId: 3, reason: "the test" },
+    ]);
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(10_000);
+    expect(promotionStatus(stateOf(cluster, 2))?.refused).toEqual([]);
+    expectDone(cluster);
+  });
+
+  it("signs nothing and takes no part before every target has said, under its own key, that it has the registry", () => {
+    const cluster = withApprover();
+    cluster.tamper = altering("Promotion.Installed", (message) => ({ ...message, identityKey: OTHER }));
+    promote(cluster);
+    cluster.pass(10_000);
+    expect(modesOf(cluster)).toEqual(["active", "promoting", "active"]);
+    const { batchNo } = stateOf(cluster, 2).signed.chain;
+    cluster.register(1, "early", "bob", 2);
+    cluster.pass(1_000);
+    expect(cluster.answers.get("early")).toMatchObject({
+      rejection: { members: [{ peerId: 2, reason: "it is promoting" }] },
+    });
+    cluster.tamper = (_from, to, message) =>
+      message._tag === "Promotion.Installed" && to === 2 && _from === 3 ? undefined : message;
+    cluster.pass(1_000);
+    expect(promotionStatus(stateOf(cluster, 2))).toMatchObject({
+      stage: "DECIDED",
+      installed: [1],
+      waitsFor: "peer 3 to take the registry",
+    });
+    expect(stateOf(cluster, 2).signed.chain.batchNo).toBe(batchNo);
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(2_000);
+    expectDone(cluster);
+    cluster.register(1, "then", "bob", 2);
+    cluster.pass(1_000);
+    expect(codeOf(cluster, "then")).toBe("Registered");
+  });
+
+  it("shows its stored quorum before and after", () => {
+    const cluster = withApprover();
+    expect(stateOf(cluster, 2).cluster.peer).toMatchObject({ threshold: 1, total: 1 });
+    promote(cluster);
+    cluster.pass(10_000);
+    expect(stateOf(cluster, 2).cluster.peer).toMatchObject({ threshold: 2, total: 3 });
+    expect(cluster.row(2, "peer", "self")).toMatchObject({ threshold: 2, total: 3 });
+  });
+});
+
+describe("a source that is put back from a backup", () => {
+  it.each(["before it had pinned", "when it had pinned"])(
+    "made %s quarantines itself once a target shows it the decision, and a restore brings it back",
+    (when) => {
+      const cluster = withApprover();
+      const before = copyOf(cluster.tables.get(2));
+      cluster.tamper = lost("Promotion.Accepted");
+      promote(cluster);
+      cluster.pass(2_000);
+      const backup = when === "when it had pinned" ? copyOf(cluster.tables.get(2)) : before;
+      cluster.tamper = (_from, _to, message) => message;
+      cluster.pass(10_000);
+      cluster.register(1, "later", "bob", 2);
+      cluster.pass(1_000);
+      expect(codeOf(cluster, "later")).toBe("Registered");
+      cluster.tables.set(2, backup);
+      cluster.start(2);
+      cluster.pass(5_000);
+      expect(modeOf(stateOf(cluster, 2))).toBe("quarantined");
+      expect(stateOf(cluster, 2).fitness.quarantine).toContain("decided the promotion");
+      declare(cluster, 2);
+      cluster.pass(15_000);
+      expectDone(cluster, 2);
+    },
+  );
+
+  it("made after its decision finds out from its own signature", () => {
+    const cluster = withApprover();
+    cluster.tamper = lost("Promotion.Installed");
+    promote(cluster);
+    cluster.pass(10_000);
+    const backup = copyOf(cluster.tables.get(2));
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(2_000);
+    cluster.register(1, "later", "bob", 2);
+    cluster.pass(1_000);
+    cluster.tables.set(2, backup);
+    cluster.start(2);
+    cluster.pass(5_000);
+    expect(modeOf(stateOf(cluster, 2))).toBe("quarantined");
+    declare(cluster, 2);
+    cluster.pass(15_000);
+    expectDone(cluster, 2);
+  });
+});
+
+describe("a target", () => {
+  it("is bound to one draft for ever, and a repetition of it writes nothing", () => {
+    const cluster = withApprover();
+    const untouched = copyOf(cluster.tables.get(2));
+    cluster.tamper = lost("Promotion.Accepted");
+    promote(cluster);
+    cluster.pass(1_000);
+    const { transferId } = answeredWith(cluster) ?? expect.fail("it is pinned");
+    const rows = cluster.committed.filter(({ peerId }) => peerId !== 2).length;
+    cluster.pass(3_000);
+    expect(cluster.committed.filter(({ peerId }) => peerId !== 2)).toHaveLength(rows);
+    // The source has lost what it pinned, and is asked again: that is another transfer.
+    cluster.tables.set(2, untouched);
+    cluster.start(2);
+    cluster.pass(100);
+    promote(cluster, "again");
+    cluster.settle();
+    expect(cluster.answers.get("again")).toMatchObject({
+      rejection: {
+        code: "PROMOTION_REFUSED",
+        members: [
+          { peerId: 1, reason: `it is bound to the promotion ${transferId}, for ever` },
+          { peerId: 3, reason: `it is bound to the promotion ${transferId}, for ever` },
+        ],
+      },
+    });
+  });
+
+  it.each<readonly [string, (message: Extract<Message, { _tag: "Promotion.Draft" }>) => Message]>([
+    [
+      "that its sender's instance did not sign",
+      (message) => ({ ...message, previous: { ...message.previous, signatures: [FORGED] } }),
+    ],
+    [
+      "of another cluster",
+      (message) => ({ ...message, draft: { ...message.draft, clusterId: OTHER as string as Digest } }),
+    ],
+    ["that skips an epoch", (message) => ({ ...message, draft: { ...message.draft, epoch: 3 } })],
+    [
+      "without its source",
+      (message) => ({
+        ...message,
+        draft: { ...message.draft, members: message.draft.members.filter(({ peerId }) => peerId !== 2) },
+      }),
+    ],
+    ["with custody keys", (message) => ({ ...message, draft: { ...message.draft, keys: ["k1"] } })],
+    [
+      "with its members in disorder",
+      (message) => ({ ...message, draft: { ...message.draft, members: message.draft.members.toReversed() } }),
+    ],
+  ])("refuses a draft %s", (_what, change) => {
+    const cluster = withApprover();
+    const faults: Array<string> = [];
+    cluster.tamper = (from, to, message) => {
+      if (message._tag === "Promotion.Refused") faults.push(message.fault);
+      return altering("Promotion.Draft", change)(from, to, message);
+    };
+    promote(cluster);
+    cluster.pass(1_000);
+    expect(faults.length).toBeGreaterThan(0);
+    expect(cluster.row(1, "transfer", "self")).toBeUndefined();
+    expect(cluster.row(1, "genesis", "self")).toBeUndefined();
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(10_000);
+    expectDone(cluster);
+  });
+
+  it("believes a decision that every member has signed, and no other", () => {
+    const cluster = withApprover();
+    cluster.tamper = altering("Promotion.Decided", (message) => ({
+      ...message,
+      pinned: { ...message.pinned, signatures: message.pinned.signatures.with(0, FORGED) },
+    }));
+    promote(cluster);
+    cluster.pass(2_000);
+    expect(modesOf(cluster)).toEqual(["founding", "promoting", "founding"]);
+    cluster.tamper = altering("Promotion.Decided", (message) => ({
+      ...message,
+      draft: { ...message.draft, root: OTHER as string as Digest },
+    }));
+    cluster.pass(2_000);
+    expect(modesOf(cluster)).toEqual(["founding", "promoting", "founding"]);
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(10_000);
+    expectDone(cluster);
+  });
+
+  it("takes no other registry than the one of the draft, whatever its source offers", () => {
+    const cluster = withApprover();
+    cluster.tamper = altering("Ready", (message) =>
+      message.mode === "promoting" ? { ...message, registryRoot: OTHER as string as Digest } : message,
+    );
+    promote(cluster);
+    cluster.pass(10_000);
+    expect(modesOf(cluster)).toEqual(["recovering", "promoting", "recovering"]);
+    expect(stateOf(cluster, 1).rejoining.recovery?.waitsFor).toContain("not the one that was promised");
+    cluster.tamper = altering("SnapshotOffer", (message) => ({
+      ...message,
+      items: message.items.map((item) => ({
+        ...item,
+        certificate: item.certificate && {
+          ...item.certificate,
+          proposal: { ...item.certificate.proposal, seq: item.certificate.proposal.seq + 1 },
+        },
+      })),
+    }));
+    cluster.pass(5_000);
+    expect(modesOf(cluster)).toEqual(["recovering", "promoting", "recovering"]);
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(10_000);
+    expectDone(cluster);
+  });
+
+  it("that lost its disk after it had accepted comes in with the decision, and after the end too", () => {
+    const cluster = withApprover();
+    const blank = copyOf(cluster.tables.get(3));
+    promote(cluster);
+    cluster.pass(10_000);
+    expectDone(cluster);
+    cluster.tables.set(3, copyOf(blank));
+    cluster.start(3);
+    cluster.pass(15_000);
+    expectDone(cluster);
+    cluster.register(3, "then", "bob", 2);
+    cluster.pass(1_000);
+    expect(codeOf(cluster, "then")).toBe("Registered");
+  });
+
+  it("shows no registry before it has one", () => {
+    const cluster = withApprover();
+    expect(stateOf(cluster, 1).cluster.promotion.awaits).toBe(2);
+    expect(promotionStatus(stateOf(cluster, 1))).toBeUndefined();
+    cluster.tamper = lost("Promotion.Decided");
+    promote(cluster, "promote", planOf());
+    cluster.pass(1_000);
+    expect(promotionStatus(stateOf(cluster, 1))).toMatchObject({
+      role: "target",
+      stage: "ACCEPTED",
+      waitsFor: "peer 2 to decide",
+    });
+    cluster.tamper = lost("SnapshotOffer");
+    cluster.pass(1_000);
+    expect(promotionStatus(stateOf(cluster, 1))).toMatchObject({ stage: "INSTALLING" });
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(15_000);
+    expect(promotionStatus(stateOf(cluster, 1))).toMatchObject({ stage: "INSTALLED", waitsFor: "" });
+  });
+});

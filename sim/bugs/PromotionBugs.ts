@@ -1,0 +1,102 @@
+/** Bugs of promotions: in what a source pins and decides, in what a target accepts, and in when which of them is done. */
+import type { PeerState } from "../../core/protocol/PeerState.ts";
+import type { Stage } from "../../core/protocol/PromotionState.ts";
+import { FOREIGN, type PlantedBug, rows, without } from "./PlantedBug.ts";
+import type { Tampering } from "../world/Tampering.ts";
+
+/** Edits what a source in this stage knows of its promotion. */
+const atSource = (stage: Stage, edit: (promotion: PeerState["cluster"]["promotion"]) => void) => (): Tampering => ({
+  stepped: (_world, _peer, state) => {
+    const { promotion } = state.cluster;
+    if (promotion.own?.stage === stage) edit(promotion);
+  },
+});
+
+const membersIn = ({ own }: PeerState["cluster"]["promotion"]): ReadonlyArray<number> =>
+  own?.draft.members.map(({ peerId }) => peerId) ?? [];
+
+export const promotionBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "changes-while-pinned",
+    changes: "a source goes on with changes once it has told its draft to the targets",
+    finds: "S20",
+    schedule: "promote-under-load",
+    tampering: atSource("PINNED", (promotion) => Object.assign(promotion, { own: undefined })),
+  },
+  {
+    name: "takes-part-when-decided",
+    changes: "a source takes part in changes as soon as it has decided",
+    finds: "S20",
+    schedule: "promote-under-load",
+    steps: 2_000,
+    tampering: atSource("DECIDED", (promotion) =>
+      Object.assign(promotion, { own: promotion.own && { ...promotion.own, stage: "DONE" } }),
+    ),
+  },
+  {
+    name: "decides-with-the-first",
+    changes: "a source decides with the signature of one target",
+    finds: "S27",
+    orFinds: ["S23"],
+    schedule: "promote-deaf-target",
+    tampering: atSource("PINNED", (promotion) => {
+      const [signature] = promotion.accepted.values();
+      if (signature !== undefined)
+        Object.assign(promotion, { accepted: new Map(membersIn(promotion).map((peerId) => [peerId, signature])) });
+    }),
+  },
+  {
+    name: "pins-in-memory",
+    changes: "a source tells its draft to the targets without having stored it",
+    finds: "S27",
+    orFinds: ["S32"],
+    schedule: "promote-under-load",
+    tampering: without((write) => write.table === "promotion" && write.op !== "remove" && write.row.stage === "PINNED"),
+  },
+  {
+    name: "pins-another-draft",
+    changes: "what a source stores of its draft is not what it tells",
+    finds: "S27",
+    schedule: "promote-under-load",
+    tampering: rows("promotion", (row) => ({ ...row, draft: { ...row.draft, nonce: FOREIGN } })),
+  },
+  {
+    name: "accepts-in-memory",
+    changes: "a target accepts a draft without having stored it",
+    finds: "S27",
+    orFinds: ["S32"],
+    schedule: "promote-under-load",
+    tampering: without(({ table }) => table === "transfer"),
+  },
+  {
+    name: "accepts-what-it-likes",
+    changes: "a target signs for another registry than the source has pinned",
+    finds: "S27",
+    schedule: "promote-under-load",
+    tampering: () => ({
+      delivered: (_world, _peer, message) =>
+        message._tag === "Promotion.Draft" ? { ...message, draft: { ...message.draft, root: FOREIGN } } : message,
+    }),
+  },
+  {
+    name: "forgets-the-old-epoch",
+    changes: "a source does not store the topology that it was alone in",
+    finds: "L6",
+    orFinds: ["L5", "S13"],
+    schedule: "promote-under-load",
+    tampering: without(({ table }) => table === "epochs"),
+  },
+  {
+    name: "deaf-to-decisions",
+    changes: "a target takes the decision for the draft that it knows",
+    finds: "L6",
+    schedule: "promote-under-load",
+    tampering: () => ({
+      delivered: (_world, { state }, message) => {
+        if (message._tag !== "Promotion.Decided" || state?.cluster.membership !== undefined) return message;
+        const { identityKey, draft, previous } = message;
+        return { _tag: "Promotion.Draft", identityKey, draft, previous };
+      },
+    }),
+  },
+];

@@ -1,0 +1,67 @@
+/** Schedules of an instance that becomes a cluster while callers work. */
+import type { Choices } from "../base/Choices.ts";
+import type { PromotionOf } from "../base/Plan.ts";
+import { crashWhilePromoting, deafTarget } from "../moments/Promoting.ts";
+import { among, BUSY_FAULTS, type Family, happens, type Sizes, weights } from "./Schedule.ts";
+
+/** A source and its targets. */
+const PROMOTED: Sizes = { quiet: 3, drawn: [2, 3, 3, 4] };
+const SECOND = 1_000_000;
+
+const promotionOf = (choices: Choices, source: number): PromotionOf => ({
+  source,
+  afterMicros: among(choices, "promoted after", SECOND, SECOND / 5, SECOND, 3 * SECOND),
+  hasRivals: happens(choices, "rivals", 300),
+});
+
+/** Any peer may be the one that holds the registry; mostly another one is the writer afterwards. */
+const anySource = (choices: Choices): PromotionOf =>
+  promotionOf(choices, choices.plan("source").oneOf("slot", 2, [1, 2, 2, 3, 4]));
+
+const WORK = { fresh: 40, replace: 20, invite: 6, finish: 20, read: 20 };
+
+export const promotionSchedules = {
+  "promote-under-load": {
+    marks: { "promoted while callers worked": 2 },
+    sizes: PROMOTED,
+    plan: (choices) => ({ steps: 1_500, promotion: anySource(choices), workload: WORK }),
+  },
+  "promote-new-lowest-writer": {
+    marks: { "promoted while callers worked": 2 },
+    sizes: PROMOTED,
+    plan: (choices) => ({
+      steps: 1_500,
+      promotion: promotionOf(choices, 4),
+      faults: weights("lossy link", "slow link", "crash"),
+      workload: WORK,
+    }),
+  },
+  "promote-crash-each-step": {
+    marks: { "crashed at a step of a promotion": 2 },
+    sizes: PROMOTED,
+    plan: (choices) => ({
+      steps: 2_000,
+      promotion: anySource(choices),
+      faults: weights(...BUSY_FAULTS, "lossy link"),
+      workload: WORK,
+    }),
+    nemeses: (choices) => [crashWhilePromoting(choices)],
+  },
+  "promote-deaf-target": {
+    marks: { "promoted while callers worked": 4 },
+    sizes: PROMOTED,
+    plan: (choices) => ({ steps: 2_000, promotion: anySource(choices), workload: WORK }),
+    nemeses: (choices) => [deafTarget(choices)],
+  },
+  "promote-on-a-bad-network": {
+    marks: { "promoted while callers worked": 4 },
+    sizes: PROMOTED,
+    plan: (choices) => ({
+      steps: 2_000,
+      promotion: anySource(choices),
+      faultsWhileFounding: true,
+      faults: weights("lossy network", "reordering network", "replayed message", "one-way cut", "crash", "seal"),
+      workload: WORK,
+    }),
+  },
+} satisfies Family;

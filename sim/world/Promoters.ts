@@ -1,0 +1,88 @@
+/** The operators of an instance that is promoted: they ask for it until it is done, and at times others ask too. */
+import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import type { PromotionPlan } from "../../core/protocol/PromotionPlan.ts";
+import type { Membership } from "../../core/protocol/Topology.ts";
+import { AUDIENCE } from "../requests/Commands.ts";
+import { thresholdOf } from "./Operators.ts";
+import type { SimPeer } from "./SimPeer.ts";
+import type { World } from "./World.ts";
+
+const SECOND = 1_000_000;
+const DAY_MILLIS = 86_400_000;
+
+/** The membership of the newest epoch that a running peer knows. */
+export const newestAt = (peers: ReadonlyArray<SimPeer>): Membership | undefined => {
+  let newest: Membership | undefined;
+  for (const { state } of peers) {
+    const membership = state?.cluster.membership;
+    if (membership !== undefined && membership.topology.epoch > (newest?.topology.epoch ?? 0)) newest = membership;
+  }
+  return newest;
+};
+
+export class Promoters {
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+    const { promotion } = world.plan;
+    if (promotion === undefined) return;
+    const { peerId, keys } = world.peer(promotion.source);
+    const joins = { peerId, identityKey: keys.identity.publicKey };
+    for (const peer of world.peers) if (peer.slot !== promotion.source) peer.settings = { ...peer.settings, joins };
+  }
+
+  start(): void {
+    const { promotion } = this.#world.plan;
+    if (promotion !== undefined) this.#world.after(promotion.afterMicros, () => this.#ask());
+  }
+
+  /** Whether its operators have nothing left to ask for. */
+  get isDone(): boolean {
+    const { promotion } = this.#world.plan;
+    if (promotion === undefined) return true;
+    return this.#world.peer(promotion.source).state?.cluster.promotion.own?.stage === "DONE";
+  }
+
+  #ask(): void {
+    const { promotion, peers } = this.#world.plan;
+    if (promotion === undefined) return;
+    if (this.isDone) {
+      if (!this.#world.healed) this.#world.marks.add("promoted while callers worked");
+      return;
+    }
+    const source = this.#world.peer(promotion.source);
+    const unit = this.#world.choices.stream("promotion").next();
+    const threshold = thresholdOf(peers);
+    const rival = threshold === peers ? threshold - 1 : threshold + 1;
+    // Of another threshold than the targets were initialized with, so that no rival can ever win.
+    if (promotion.hasRivals && unit.chance("others ask first", 500)) this.#promote(source, rival, false);
+    this.#promote(source, threshold, unit.chance("is tried only", 100));
+    this.#world.after(unit.between("asks again after", SECOND, SECOND / 10, 3 * SECOND), () => this.#ask());
+  }
+
+  #promote(source: SimPeer, threshold: number, dryRun: boolean): void {
+    const { operators, peers } = this.#world;
+    const plan: PromotionPlan = {
+      members: peers.map(({ peerId, keys }) => ({ peerId, identityKey: keys.identity.publicKey })).toReversed(),
+      threshold,
+    };
+    operators.promote(source, { plan, actor: this.#bearer(), dryRun });
+  }
+
+  #bearer(): ActorCheck {
+    return {
+      _tag: "Verified",
+      claims: {
+        iss: undefined,
+        sub: "operator",
+        jti: undefined,
+        audience: [AUDIENCE],
+        expiresAt: this.#world.realMillis + 1_000 * DAY_MILLIS,
+        notBefore: undefined,
+        issuedAt: undefined,
+        permissions: ["service.system.promote", "service.approvers.register", "service.approvers.metadata"],
+      },
+    };
+  }
+}
