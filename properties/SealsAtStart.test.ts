@@ -17,6 +17,7 @@ const schedules: ReadonlyArray<ScheduleName> = [
   "rollback-declared",
   "lying-session-writer",
   "keys-and-crashes",
+  "promote-under-load",
 ];
 /** No run lasts until a consent goes and this is left of it. */
 const floor: Write = { op: "insert", table: "consentFloor", key: SELF, row: { expiresAt: 1_800_000_000_000 } };

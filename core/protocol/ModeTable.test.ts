@@ -39,9 +39,9 @@ const moduleRows = (
 /** The block of docs/protocol.md between its markers. */
 const printed = (): string =>
   [
-    "| Mode | | May become |",
+    "|Mode||May become|",
     "|---|---|---|",
-    ...modes.map((mode) => `| ${mode} | ${meanings[mode]} | ${[...mayBecome[mode]].join(", ")} |`),
+    ...modes.map((mode) => `|${mode}|${meanings[mode]}|${[...mayBecome[mode]].join(", ")}|`),
     "",
     "`●` handled, `no` answered with a refusal, empty: passed over.",
     "",

@@ -18,6 +18,7 @@ export const operatorCalls = [
   "ROTATE_INTEGRITY_KEY",
   "REKEY",
   "BACKUP",
+  "PROMOTE",
 ] as const;
 export type OperatorCall = (typeof operatorCalls)[number];
 

@@ -18,9 +18,9 @@ const printed = [
   ),
   "```",
   "",
-  "| Phase | |",
+  "|Phase||",
   "|---|---|",
-  ...phases.map((phase) => `| ${phase} | ${phaseMeanings[phase]} |`),
+  ...phases.map((phase) => `|${phase}|${phaseMeanings[phase]}|`),
   "",
 ].join("\n");
 

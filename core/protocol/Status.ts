@@ -1,5 +1,5 @@
 /** What operators are told about a peer: plain data, computed from its published state alone. */
-import type { Digest } from "../base/Digest.ts";
+import type { Digest, PublicKey } from "../base/Digest.ts";
 import type { PeerState } from "./PeerState.ts";
 import { modeOf } from "./Mode.ts";
 import { type PromotionStatus, promotionStatus } from "./PromotionStatus.ts";
@@ -32,6 +32,8 @@ export interface StatusDetail {
   readonly peerId: PeerId;
   readonly threshold: number;
   readonly total: number;
+  /** By which other peers know it. */
+  readonly identityKey: PublicKey;
   readonly incarnation: number;
   readonly topology: TopologyStatus | undefined;
   readonly founding: FoundingStatus | undefined;
@@ -87,6 +89,7 @@ export const statusDetail = (state: PeerState): StatusDetail | undefined => {
     peerId: peer.peerId,
     threshold: peer.threshold,
     total: peer.total,
+    identityKey: peer.identityKey,
     incarnation: state.signed.chain.incarnation,
     topology: membership && {
       clusterId: membership.topology.clusterId,

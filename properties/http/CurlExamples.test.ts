@@ -19,6 +19,9 @@ const expected: { readonly [N in EndpointName]: number } = {
   readReadable: 200,
   readReady: 200,
   readStatus: 200,
+  readPromotion: 200,
+  // The example's target is nowhere near.
+  promote: 400,
   readConfiguration: 200,
   registerApprover: 201,
   readApprover: 200,

@@ -136,6 +136,28 @@ const OptionsAnswer = Schema.Struct({
   ),
 });
 
+const MemberFaults = Schema.Array(Schema.Struct({ peerId: Schema.Number, reason: Schema.String }));
+
+const PromotionAnswer = Schema.Struct({
+  promotion: Schema.NullOr(
+    Schema.Struct({
+      role: Schema.Literal("source", "target"),
+      stage: Schema.Literal("PINNED", "DECIDED", "DONE", "ACCEPTED", "INSTALLING", "INSTALLED"),
+      transferId: Schema.String,
+      source: Schema.Number,
+      members: Schema.Array(Schema.Number),
+      threshold: Schema.Number,
+      approvers: Schema.Number,
+      here: Schema.Number,
+      accepted: Schema.Array(Schema.Number),
+      installed: Schema.Array(Schema.Number),
+      refused: MemberFaults,
+      waitsFor: Schema.String,
+    }),
+  ),
+});
+export type PromotionAnswer = typeof PromotionAnswer.Type;
+
 export const reader =
   <A, I>(schema: Schema.Schema<A, I>, kind: "unknown" | "unreachable") =>
   (body: unknown): Effect.Effect<A, CliFailure> =>
@@ -164,3 +186,4 @@ export const readListAnswer = reader(ListAnswer, "unreachable");
 export const readStatusAnswer = reader(StatusAnswer, "unreachable");
 export const readPolicyAnswer = reader(PolicyAnswer, "unreachable");
 export const readAuditAnswer = reader(AuditAnswer, "unreachable");
+export const readPromotionAnswer = reader(PromotionAnswer, "unreachable");

@@ -24,6 +24,7 @@ const loadServerCommands = async (entry: string) => {
   const { serverCommand } = await import("./ServerCommand.ts");
   const { configCommand } = await import("./ConfigCommands.ts");
   const { systemCommands } = await import("./SystemCommands.ts");
+  const { promoteCommand } = await import("./PromoteCommand.ts");
   const { metricsCommand } = await import("./MetricsCommand.ts");
   const { openApiCommand } = await import("./OpenApiCommand.ts");
   const { backupCommand } = await import("./BackupCommand.ts");
@@ -42,6 +43,7 @@ const loadServerCommands = async (entry: string) => {
     metricsCommand,
     openApiCommand,
     ...systemCommands,
+    promoteCommand,
     backupCommand,
     restoreCommand,
     statusCommand,
@@ -66,6 +68,7 @@ const serverWords = new Set([
   "unseal",
   "rekey",
   "seal",
+  "promote",
   "backup",
   "restore",
   "rotate-integrity",

@@ -2,6 +2,7 @@
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Option, Redacted } from "effect";
+import type { DevSettings } from "../dev/RunDev.ts";
 import { durationOption } from "./DurationOption.ts";
 import { printLines } from "./Output.ts";
 import { jsonOption } from "./ServiceOptions.ts";
@@ -20,6 +21,32 @@ const dataOption = Options.text("data").pipe(
   Options.withDefault(".custody-dev"),
 );
 
+const readyFileOption = Options.text("ready-file").pipe(
+  Options.withPseudoName("FILE"),
+  Options.withDescription("Write addresses, process ids and the operator's token there as JSON, once all is ready."),
+  Options.optional,
+  Options.map(Option.getOrUndefined),
+);
+
+const run = (settings: DevSettings) =>
+  Effect.promise(() => import("../dev/RunDev.ts")).pipe(Effect.flatMap(({ runDev }) => runDev(settings)));
+
+const promote = (entry: string) =>
+  Command.make(
+    "promote",
+    {
+      peers: optionalNumber("peers", "Peers of the cluster that it becomes, 2 to 9."),
+      data: dataOption,
+      readyFile: readyFileOption,
+      json: jsonOption,
+    },
+    (settings) => run({ ...settings, entry, port: undefined, promotes: true }),
+  ).pipe(
+    Command.withDescription(
+      "Promote the one peer of a folder to a cluster, with everything it holds, and run that. Stop custody dev before; repeating is harmless.",
+    ),
+  );
+
 /** @param entry the absolute path of the `custody` script, which the peers run too */
 export const devCommand = (entry: string) =>
   Command.make(
@@ -34,21 +61,14 @@ export const devCommand = (entry: string) =>
         "port",
         "First public port; peer APIs listen 100 above. 0 takes free ports. Default: 7300, or those of the folder.",
       ),
-      readyFile: Options.text("ready-file").pipe(
-        Options.withPseudoName("FILE"),
-        Options.withDescription(
-          "Write addresses, process ids and the operator's token there as JSON, once all is ready.",
-        ),
-        Options.optional,
-        Options.map(Option.getOrUndefined),
-      ),
+      readyFile: readyFileOption,
       json: jsonOption,
     },
-    (settings) =>
-      Effect.promise(() => import("../dev/RunDev.ts")).pipe(
-        Effect.flatMap(({ runDev }) => runDev({ ...settings, entry })),
-      ),
-  ).pipe(Command.withDescription("Start a whole cluster on this machine, one process per peer, ready to use."));
+    (settings) => run({ ...settings, entry, promotes: false }),
+  ).pipe(
+    Command.withDescription("Start a whole cluster on this machine, one process per peer, ready to use."),
+    Command.withSubcommands([promote(entry)]),
+  );
 
 export const tokenCommand = Command.make(
   "token",

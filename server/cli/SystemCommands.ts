@@ -65,14 +65,20 @@ const init = Command.make(
     threshold: wholeNumber("threshold", "Peers a key operation takes; the same at every peer. 1 only when total is 1."),
     total: wholeNumber("total", "Peers of the cluster; the same at every peer."),
     recipients: recipientOption,
+    join: Options.boolean("join").pipe(
+      Options.withDescription(
+        "This peer waits to become a member by the promotion of the instance that cluster.source of its configuration names.",
+      ),
+    ),
     service: serviceOptions,
     json: jsonOption,
   },
-  ({ peerId, threshold, total, recipients: files, service, json }) =>
+  ({ peerId, threshold, total, recipients: files, join, service, json }) =>
     Effect.gen(function* () {
       const { call } = yield* serviceOf(service, process.env);
       const recipients = yield* recipientsIn(files);
-      const body = { peerId, threshold, total, ...(recipients.length === 0 ? {} : { recipients }) };
+      const joining = join ? { join } : {};
+      const body = { peerId, threshold, total, ...joining, ...(recipients.length === 0 ? {} : { recipients }) };
       const answer = yield* call({ method: "POST", path: "/v1/custody/system/init", body });
       if (json) return yield* printResult({ json, value: answer.body });
       yield* printLines(initLines(yield* readInitAnswer(answer.body)));

@@ -20,6 +20,7 @@ import {
   integer,
   oneOf,
   PeerNumber,
+  IdentityKey,
   PeerUrl,
   Port,
   Ratio,
@@ -136,6 +137,12 @@ const OtherPeers = Schema.Array(OtherPeer)
     ),
   );
 
+/** The instance that may make this peer a member of its cluster, and the key that it has to have. */
+const Source = Schema.Struct({
+  id: PeerNumber,
+  identityKey: Schema.propertySignature(IdentityKey).pipe(Schema.fromKey("identity-key")),
+});
+
 const cluster = (directory: string) =>
   Schema.Struct({
     peers: withDefault(OtherPeers, []),
@@ -146,7 +153,14 @@ const cluster = (directory: string) =>
       }),
       { exact: true },
     ).pipe(Schema.fromKey("bootstrap-secret")),
-  });
+    source: Schema.optionalWith(Source, { exact: true }),
+  }).pipe(
+    Schema.filter(({ peers, source }) =>
+      source === undefined || peers.some(({ id }) => id === source.id)
+        ? undefined
+        : { path: ["source", "id"], message: "is not among cluster.peers; list the source there, with its url" },
+    ),
+  );
 
 const auth = (directory: string) =>
   Schema.Struct({

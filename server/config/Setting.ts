@@ -42,6 +42,12 @@ export const TokenType = explained(
   "must be the type of a token, as its typ says it, without application/; write for example JWT, at+jwt or absent",
 );
 
+/** The identity key of a peer. */
+export const IdentityKey = explained(
+  Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/)),
+  "must be 64 lower-case hexadecimal digits, as custody status shows them at that peer",
+);
+
 export const Flag = explained(Schema.Boolean, "must be true or false; write one of both");
 
 /** One of a few words. */

@@ -1,6 +1,6 @@
 /** From a started process to a peer that is ready: initialize it if it is new, unseal it, wait. */
 import { Effect, Either, type Redacted, Schedule, Schema } from "effect";
-import { readInitAnswer, readStatusAnswer, readUnsealAnswer } from "../cli/Answers.ts";
+import { readInitAnswer, readPromotionAnswer, readStatusAnswer, readUnsealAnswer } from "../cli/Answers.ts";
 import { awaitVerified, progressText } from "../cli/AwaitVerified.ts";
 import { CliFailure } from "../cli/CliFailure.ts";
 import { printErrorLines } from "../cli/Output.ts";
@@ -8,9 +8,9 @@ import type { Problem } from "../cli/Problem.ts";
 import { openService, type Service } from "../cli/ServiceClient.ts";
 import { readBoundedText } from "../config/BoundedFile.ts";
 import { awaitChange } from "./AwaitChange.ts";
-import { type Cluster, type ClusterPeer, thresholdOf } from "./ClusterFile.ts";
+import { type Cluster, type ClusterPeer, SOURCE, thresholdOf } from "./ClusterFile.ts";
 import type { DevFolder } from "./DevFolder.ts";
-import { httpUrl } from "./PeerConfigFile.ts";
+import { httpUrl, peerUrl } from "./PeerConfigFile.ts";
 import { lastLogLines, type PeerProcess } from "./PeerProcess.ts";
 import { writePrivateFile } from "./PrivateFile.ts";
 
@@ -75,7 +75,8 @@ const savedShares = (folder: DevFolder, id: number): Effect.Effect<ReadonlyArray
 const initialize = (service: Service, folder: DevFolder, cluster: Cluster, id: number) =>
   Effect.gen(function* () {
     const total = cluster.peers.length;
-    const body = { peerId: id, threshold: thresholdOf(total), total };
+    const joining = cluster.sourceKey !== undefined && id !== SOURCE ? { join: true } : {};
+    const body = { peerId: id, threshold: thresholdOf(total), total, ...joining };
     const answer = yield* service.call({ method: "POST", path: "/v1/custody/system/init", body });
     const { shares64 } = yield* readInitAnswer(answer.body);
     yield* writePrivateFile(folder.peer(id).shares, `${JSON.stringify({ peerId: id, shares: shares64 })}\n`);
@@ -157,6 +158,78 @@ const ready = (service: Service, folder: DevFolder, { peer, process }: StartedPe
   );
 };
 
+/** Calls one peer, for as long as a step takes. */
+const withService = <A>(
+  { peer }: StartedPeer,
+  token: Redacted.Redacted,
+  step: (service: Service) => Effect.Effect<A, CliFailure>,
+): Effect.Effect<A, CliFailure> =>
+  openService({ origin: httpUrl(peer), token, tls: {}, timeoutMillis: 10_000 }).pipe(
+    Effect.flatMap(step),
+    Effect.scoped,
+  );
+
+const Identity = Schema.Struct({ detail: Schema.Struct({ identityKey: Schema.String }) });
+
+/** The key by which other peers know an unsealed one. */
+const identityKeyOf = (folder: DevFolder, one: StartedPeer, service: Service): Effect.Effect<string, CliFailure> =>
+  patiently(folder, one, get(service, "status")).pipe(
+    Effect.flatMap(({ body }) => Schema.decodeUnknown(Identity)(body)),
+    Effect.map(({ detail }) => detail.identityKey),
+    Effect.mapError((failure) =>
+      failure instanceof CliFailure ? failure : fault(folder, one.peer.id, "does not show its identity key"),
+    ),
+  );
+
+/** Brings up a peer that is alone, and tells its identity key. */
+export const openAlone = (
+  folder: DevFolder,
+  cluster: Cluster,
+  one: StartedPeer,
+  token: Redacted.Redacted,
+): Effect.Effect<string, CliFailure> =>
+  withService(one, token, (service) =>
+    Effect.gen(function* () {
+      yield* opened(service, folder, cluster, one);
+      yield* Effect.raceFirst(
+        awaitVerified(service, () => Effect.void),
+        ended(folder, one),
+      );
+      return yield* identityKeyOf(folder, one, service);
+    }),
+  );
+
+/** Has the source promoted, unless that is done or under way. Targets that are not there yet are asked again. */
+const promoted = (
+  folder: DevFolder,
+  { peers }: Cluster,
+  started: ReadonlyArray<StartedPeer>,
+  token: Redacted.Redacted,
+): Effect.Effect<void, CliFailure> =>
+  Effect.gen(function* () {
+    const [source, ...others] = started;
+    if (source === undefined) return;
+    const targets = yield* Effect.forEach(others, (one) =>
+      withService(one, token, (service) =>
+        Effect.map(identityKeyOf(folder, one, service), (identityKey) => ({
+          peerId: one.peer.id,
+          url: peerUrl(one.peer),
+          identityKey,
+        })),
+      ),
+    );
+    const total = peers.length;
+    const body = { threshold: thresholdOf(total), total, targets };
+    yield* withService(source, token, (service) =>
+      Effect.gen(function* () {
+        const asked = yield* patiently(folder, source, get(service, "promotion"));
+        if ((yield* readPromotionAnswer(asked.body)).promotion !== null) return;
+        yield* printErrorLines([`promoting peer ${SOURCE} to a cluster of ${total}`]);
+        yield* patiently(folder, source, service.call({ method: "POST", path: "/v1/custody/system/promotion", body }));
+      }),
+    );
+  });
+
 /**
  * Brings every started peer of a cluster up and waits until each accepts changes.
  *
@@ -170,15 +243,10 @@ export const bringUp = (
 ): Effect.Effect<void, CliFailure> =>
   Effect.gen(function* () {
     const each = <A>(step: (started: StartedPeer, service: Service) => Effect.Effect<A, CliFailure>) =>
-      Effect.forEach(
-        started,
-        (one) =>
-          openService({ origin: httpUrl(one.peer), token, tls: {}, timeoutMillis: 10_000 }).pipe(
-            Effect.flatMap((service) => step(one, service)),
-            Effect.scoped,
-          ),
-        { concurrency: "unbounded", discard: true },
-      );
+      Effect.forEach(started, (one) => withService(one, token, (service) => step(one, service)), {
+        concurrency: "unbounded",
+        discard: true,
+      });
     yield* each((one, service) =>
       Effect.gen(function* () {
         yield* opened(service, folder, cluster, one);
@@ -188,5 +256,6 @@ export const bringUp = (
         yield* Effect.raceFirst(verified, ended(folder, one));
       }),
     );
+    if (cluster.sourceKey !== undefined) yield* promoted(folder, cluster, started, token);
     yield* each((one, service) => ready(service, folder, one));
   });

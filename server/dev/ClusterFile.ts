@@ -9,6 +9,9 @@ import { writePrivateFile } from "./PrivateFile.ts";
 /** The most peers a development cluster may have. */
 export const mostPeers = 9;
 
+/** The peer that was alone, where there is a promotion. */
+export const SOURCE = 1;
+
 const Port = Schema.Number.pipe(Schema.int(), Schema.between(1, 65_535));
 
 const ClusterSchema = Schema.Struct({
@@ -19,6 +22,8 @@ const ClusterSchema = Schema.Struct({
     Schema.maxItems(mostPeers),
     Schema.filter((peers) => peers.every(({ id }, index) => id === index + 1)),
   ),
+  /** The identity key of peer 1, where that was alone first and all others are the targets of its promotion. */
+  sourceKey: Schema.optionalWith(Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/)), { exact: true }),
 });
 
 export type Cluster = typeof ClusterSchema.Type;

@@ -12,6 +12,8 @@ import { makePrivateFolder, writePrivateFile } from "./PrivateFile.ts";
 export interface DevOrder {
   /** Peers of a new cluster; of an existing one, undefined or its number. */
   readonly peers: number | undefined;
+  /** Whether those peers become a cluster with the one that the folder has. */
+  readonly promotes?: boolean;
   /** The first public port, 0 for free ones; undefined keeps what the folder says. */
   readonly port: number | undefined;
 }
@@ -65,6 +67,24 @@ const checkOrder = ({ peers, port }: DevOrder): Effect.Effect<void, CliFailure> 
     : Effect.fail(usageFailure(`--port: give a number from 0 to ${highest}; 0 takes free ports`));
 };
 
+const checkPromotion = (
+  folder: DevFolder,
+  { peers, port }: DevOrder,
+  cluster: Cluster | undefined,
+): Effect.Effect<void, CliFailure> => {
+  if (cluster === undefined)
+    return Effect.fail(usageFailure(`${folder.root} has no peer to promote; begin with custody dev --peers 1`));
+  if (port !== undefined) return Effect.fail(usageFailure("--port: the folder keeps its ports; leave it out"));
+  if (cluster.sourceKey === undefined && cluster.peers.length > 1)
+    return Effect.fail(usageFailure(`${folder.root} holds a cluster already; only a peer that is alone is promoted`));
+  const held = cluster.sourceKey === undefined ? undefined : cluster.peers.length;
+  if (peers === undefined || peers < 2 || peers > mostPeers)
+    return Effect.fail(usageFailure(`--peers: give a number from 2 to ${mostPeers}`));
+  return held === undefined || held === peers
+    ? Effect.void
+    : Effect.fail(usageFailure(`--peers: the promotion of this folder is to ${held} peers, and cannot be changed`));
+};
+
 /**
  * Opens the root of a development folder, before its lock is taken. Fails on an
  * order out of bounds and on a folder that holds anything else.
@@ -74,12 +94,31 @@ export const openDevFolder = (folder: DevFolder, order: DevOrder): Effect.Effect
     yield* checkOrder(order);
     const cluster = yield* readCluster(folder);
     if (cluster === undefined) yield* checkFresh(folder);
-    if (cluster !== undefined && order.peers !== undefined && order.peers !== cluster.peers.length) {
+    if (order.promotes === true) yield* checkPromotion(folder, order, cluster);
+    else if (cluster !== undefined && order.peers !== undefined && order.peers !== cluster.peers.length) {
       const held = `${folder.root} holds a cluster of ${cluster.peers.length}`;
       return yield* usageFailure(`${held}; leave --peers out, or give another folder as --data`);
     }
     yield* makePrivateFolder(folder.root);
     return cluster;
+  });
+
+/** The folder's one peer, and beside it those that it is promoted to a cluster with, on ports after its own. */
+export const withTargets = (
+  { peers: [source], ...rest }: Cluster,
+  total: number,
+  sourceKey: string,
+): Effect.Effect<Cluster, CliFailure> =>
+  Effect.gen(function* () {
+    const count = total - 1;
+    const isUsual = source.peerPort === source.httpPort + peerPortOffset;
+    const ports = yield* pickPorts(count, isUsual ? source.httpPort + 1 : 0);
+    const targets = Array.from({ length: count }, (_, index) => ({
+      id: index + 2,
+      httpPort: ports[index] ?? 0,
+      peerPort: ports[count + index] ?? 0,
+    }));
+    return { ...rest, peers: [source, ...targets], sourceKey };
   });
 
 /**

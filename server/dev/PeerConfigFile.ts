@@ -2,7 +2,7 @@
 import { Effect } from "effect";
 import { stringify } from "yaml";
 import type { CliFailure } from "../cli/CliFailure.ts";
-import type { Cluster, ClusterPeer } from "./ClusterFile.ts";
+import { type Cluster, type ClusterPeer, SOURCE } from "./ClusterFile.ts";
 import type { DevFolder } from "./DevFolder.ts";
 import { makePrivateFolder, writePrivateFile } from "./PrivateFile.ts";
 
@@ -35,6 +35,9 @@ const configText = (cluster: Cluster, peer: ClusterPeer): string =>
     "peer-http": { host, port: peer.peerPort },
     cluster: {
       peers: cluster.peers.filter(({ id }) => id !== peer.id).map((other) => ({ id: other.id, url: peerUrl(other) })),
+      ...(cluster.sourceKey === undefined || peer.id === SOURCE
+        ? {}
+        : { source: { id: SOURCE, "identity-key": cluster.sourceKey } }),
     },
     auth: {
       audience: cluster.audience,

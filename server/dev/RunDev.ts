@@ -5,10 +5,10 @@ import { Effect, Redacted, type Scope } from "effect";
 import { type CliFailure, usageFailure } from "../cli/CliFailure.ts";
 import { printErrorLines, printLines, printResult } from "../cli/Output.ts";
 import { holdDirectory } from "../sqlite/StoreDirectory.ts";
-import { bringUp, type StartedPeer } from "./BringUp.ts";
+import { bringUp, openAlone, type StartedPeer } from "./BringUp.ts";
 import type { Cluster } from "./ClusterFile.ts";
 import { type DevFolder, devFolder } from "./DevFolder.ts";
-import { type DevOrder, openDevFolder, prepareCluster } from "./DevSetup.ts";
+import { type DevOrder, openDevFolder, prepareCluster, withTargets } from "./DevSetup.ts";
 import { runningPeers, startPeer, stopProcesses } from "./PeerProcess.ts";
 import { removePidFile, runningPid, writePidFile } from "./PidFile.ts";
 import { writePrivateFile } from "./PrivateFile.ts";
@@ -97,6 +97,24 @@ const mintOperatorToken = (folder: DevFolder, cluster: Cluster) =>
     return token;
   });
 
+/** The cluster that the folder's one peer is promoted to; that peer was up once, and told its identity key. */
+const withItsTargets = (
+  folder: DevFolder,
+  settings: DevSettings,
+  alone: Cluster,
+  token: Redacted.Redacted,
+): Effect.Effect<Cluster, CliFailure> =>
+  Effect.gen(function* () {
+    if (alone.sourceKey !== undefined) return alone;
+    const [peer] = alone.peers;
+    const process = yield* startPeer(settings.entry, folder, peer.id);
+    const sourceKey = yield* openAlone(folder, alone, { peer, process }, token).pipe(
+      Effect.ensuring(stopAll([process.pid])),
+    );
+    const cluster = yield* withTargets(alone, settings.peers ?? alone.peers.length, sourceKey);
+    return yield* prepareCluster(folder, { ...settings, peers: undefined }, cluster);
+  });
+
 /**
  * Starts the cluster of a folder, new or with its data, and runs until it is
  * interrupted; then stops every peer of the folder, restarted ones included.
@@ -112,8 +130,9 @@ export const runDev = (settings: DevSettings): Effect.Effect<never, CliFailure> 
     yield* hold(folder);
     if (readyFile !== undefined) yield* withoutReadyFile(readyFile);
     if (known !== undefined) yield* stopLeftovers(folder, known);
-    const cluster = yield* prepareCluster(folder, settings, known);
-    const token = yield* mintOperatorToken(folder, cluster);
+    const before = yield* prepareCluster(folder, settings, known);
+    const token = yield* mintOperatorToken(folder, before);
+    const cluster = settings.promotes === true ? yield* withItsTargets(folder, settings, before, token) : before;
     const started = yield* startPeers(entry, folder, cluster);
     if (!json) yield* printLines([`starting ${cluster.peers.length} ${cluster.peers.length === 1 ? "peer" : "peers"}`]);
     yield* bringUp(folder, cluster, started, token);

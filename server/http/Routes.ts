@@ -19,6 +19,7 @@ import { list } from "./ListHandlers.ts";
 import { health, readable, ready } from "./Probes.ts";
 import { resolve } from "./PolicyHandlers.ts";
 import { pathIn } from "./RequestTarget.ts";
+import { promote, readPromotion } from "./PromotionHandlers.ts";
 import { configuration, init, rekey, restore, rotateIntegrity, seal, status, unseal } from "./SystemHandlers.ts";
 
 const handlers: { readonly [N in EndpointName]: Handler } = {
@@ -35,6 +36,8 @@ const handlers: { readonly [N in EndpointName]: Handler } = {
   restore,
   backup,
   rotateIntegrity,
+  promote,
+  readPromotion,
   readStatus: status,
   readHealth: health,
   readReadable: readable,

@@ -13,6 +13,7 @@ import {
   text,
   type ValueOf,
 } from "../../core/codec/Shape.ts";
+import { Limits } from "../../core/base/Limits.ts";
 import type { BodyFault } from "../../core/base/Rejection.ts";
 import { readBody } from "../../core/credential/RequestBody.ts";
 import { mostRecipientCharacters, type Recipient, recipientOf } from "../seal/Recipients.ts";
@@ -37,7 +38,7 @@ export const readSystemBody = <A>(
 ): Either.Either<A, HttpFault> =>
   Either.mapLeft(readBody(isOptional && body.length === 0 ? NO_FIELDS : body, THIS, shape), faultOf);
 
-const invalid = (faults: ReadonlyArray<BodyFault>): HttpFault =>
+export const invalidBody = (faults: ReadonlyArray<BodyFault>): HttpFault =>
   httpFault(
     "INVALID_REQUEST_BODY",
     `The request body is not ${THIS}.`,
@@ -67,7 +68,7 @@ export const readRecipients = async (
   if (texts.length === 0) return Either.right([]);
   if (texts.length !== shares)
     return Either.left(
-      invalid([fault("/recipients", "mismatch", `There are ${shares} shares, so ${shares} keys are needed.`)]),
+      invalidBody([fault("/recipients", "mismatch", `There are ${shares} shares, so ${shares} keys are needed.`)]),
     );
   const read = await Promise.all(texts.map(recipientOf));
   const names = read.map((each) => (Either.isRight(each) ? each.right.name : undefined));
@@ -78,7 +79,7 @@ export const readRecipients = async (
   });
   return wrong.length === 0
     ? Either.right(read.flatMap((each) => Either.getOrElse(each, () => [])))
-    : Either.left(invalid(wrong));
+    : Either.left(invalidBody(wrong));
 };
 
 /** The core judges whether the numbers fit together. */
@@ -89,6 +90,7 @@ export const initShape = named(
     threshold: described("1 of a cluster of one; else more than 1, and at most `total`.", integer(1, MOST_PEERS)),
     total: described("One more than `cluster.peers` lists.", integer(1, MOST_PEERS)),
     recipients: optional(recipients),
+    join: optional(described("The peer waits for the promotion by `cluster.source`, and founds nothing.", only(true))),
   }),
 );
 
@@ -125,8 +127,37 @@ export const sharingIn = ({
   if (shares !== undefined && threshold !== undefined && threshold <= shares)
     return Either.right({ shares, threshold });
   return Either.left(
-    invalid([fault("/threshold", "out_of_range", `Give both numbers: 2 <= threshold <= shares <= ${MOST_SHARES}.`)]),
+    invalidBody([
+      fault("/threshold", "out_of_range", `Give both numbers: 2 <= threshold <= shares <= ${MOST_SHARES}.`),
+    ]),
   );
 };
+
+const identityKey = described(
+  "As its status shows it.",
+  text({ pattern: /^[0-9a-f]{64}$/, rule: "An identity key has 64 lower-case hexadecimal digits." }),
+);
+
+const target = object({
+  peerId: integer(1, MOST_PEERS),
+  url: described(
+    "Of its peer API, as `cluster.peers` of the source has it.",
+    text({ longest: 2048, rule: "A URL has at most 2048 characters." }),
+  ),
+  identityKey,
+});
+
+export const promotionShape = named(
+  "Promotion",
+  object({
+    threshold: described("Members that sign, of the cluster that is made.", integer(2, MOST_PEERS)),
+    total: described("One more than there are targets.", integer(2, MOST_PEERS)),
+    targets: described("All members but the source.", list(target, { fewest: 1, most: Limits.members - 1 })),
+    dryRun: optional(described("Tells what is in the way, and changes nothing.", only(true))),
+  }),
+);
+
+/** Of 63 targets, with their URLs. */
+export const maxPromotionBodyBytes = 256 * 1024;
 
 export const noFields = object({});

@@ -14,8 +14,9 @@ import type { ShareFault } from "../seal/SealProvider.ts";
 import { type ApiPorts, answer, authorized, bearerOf, type Handler } from "./ApiCall.ts";
 import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
 import { operated, recorded } from "./OperatorCalls.ts";
+import { toldPromotion } from "./PromotionHandlers.ts";
 import { systemEndpoints } from "./endpoints/SystemEndpoints.ts";
-import { readRecipients, sharingIn } from "./SystemBodies.ts";
+import { invalidBody, readRecipients, sharingIn } from "./SystemBodies.ts";
 
 /** Of this program. */
 const VERSION = packageVersion(fileURLToPath(import.meta.url));
@@ -23,14 +24,28 @@ const VERSION = packageVersion(fileURLToPath(import.meta.url));
 const failLeft = <A, E>(either: Either.Either<A, E>): Effect.Effect<A, E> =>
   Either.isLeft(either) ? Effect.fail(either.left) : Effect.succeed(either.right);
 
+/** Whoever initializes a target knows that it is one, so that no peer waits for a cluster it was not meant for. */
+const misjoined = (join: boolean): HttpFault =>
+  invalidBody([
+    {
+      pointer: "/join",
+      code: "mismatch",
+      detail: join
+        ? "The configuration of this peer names no source of a promotion: set cluster.source, and restart it."
+        : "The configuration of this peer names cluster.source, so it founds nothing: initialize it to join, or take that out.",
+    },
+  ]);
+
 /** POST /v1/custody/system/init. The answer holds secrets and is given once. */
 export const init: Handler = (call) =>
   operated(
     call,
     { call: "INITIALIZE", body: systemEndpoints.initialize.body },
-    ({ recipients: texts = [], ...numbers }, operation) =>
+    ({ recipients: texts = [], join, ...numbers }, operation) =>
       Effect.gen(function* () {
-        const { control } = call.ports;
+        const { control, config } = call.ports;
+        if ((join === true) !== (config.cluster.source !== undefined))
+          return yield* Effect.fail(misjoined(join === true));
         const recipients = yield* Effect.flatMap(
           Effect.promise(() => readRecipients(texts, control.sharing.shares)),
           failLeft,
@@ -215,6 +230,7 @@ export const status: Handler = (call) =>
       ...progress,
       detail: {
         ...detail,
+        promotion: toldPromotion(detail),
         version: VERSION,
         configDigest: peer.settings.configDigest,
         flush: ports.metrics.flushTimes.summary,

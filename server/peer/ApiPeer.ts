@@ -9,7 +9,7 @@ import type { Peer } from "./Peer.ts";
 export interface ApiPeer
   extends Pick<
     Peer,
-    "settings" | "verifying" | "reading" | "read" | "withObservations" | "mutate" | "readiness" | "restore"
+    "settings" | "verifying" | "reading" | "read" | "withObservations" | "mutate" | "readiness" | "restore" | "promote"
   > {
   readonly standing: Standing;
   /** What operators are told of the rest; undefined before it is initialized. */
@@ -32,5 +32,6 @@ export const apiPeerOf = (peer: Peer): ApiPeer => ({
   mutate: (call, token, actor, named) => peer.mutate(call, token, actor, named),
   readiness: () => peer.readiness(),
   restore: (operation) => peer.restore(operation),
+  promote: (wish) => peer.promote(wish),
   detail: async () => statusDetail(peer.state),
 });

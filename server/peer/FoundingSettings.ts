@@ -3,6 +3,7 @@ import { CAPACITIES } from "../../core/base/Capacities.ts";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { Effect } from "effect";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
+import type { PublicKey } from "../../core/base/Digest.ts";
 import type { Settings } from "../../core/protocol/Event.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { loadBootstrapSecret } from "../config/BootstrapSecret.ts";
@@ -51,11 +52,17 @@ const secretOf = ({ config, env, devSecretsDir, pinned, isInitialized }: Circums
   Effect.gen(function* () {
     // A founded peer needs no secret and reads none: one that is left is harmless, and a warning tells of it.
     if (pinned !== undefined) return undefined;
+    // A target of a promotion founds nothing: it becomes a member by the signatures of all.
+    if (config.cluster.source !== undefined) return undefined;
     const given = yield* Effect.mapError(loadBootstrapSecret(config, env), (error) => startError(error.message));
     if (given !== undefined || config.cluster.peers.length === 0) return given;
     if (devSecretsDir !== undefined) return yield* developmentBootstrap(devSecretsDir);
     return isInitialized ? undefined : yield* startError(`${missingSecret.path}: ${missingSecret.message}`);
   });
+
+/** The instance that a target of a promotion waits for; its key was judged by the schema of the file. */
+const promotedBy = ({ cluster: { source } }: Config): Settings["joins"] =>
+  source && { peerId: source.id, identityKey: source.identityKey as PublicKey };
 
 /** The core's settings, or why this peer may not start. */
 export const foundingSettings = (circumstances: Circumstances, crypto: Crypto): Effect.Effect<Settings, StartError> =>
@@ -70,6 +77,7 @@ export const foundingSettings = (circumstances: Circumstances, crypto: Crypto): 
       issuer: config.auth.issuer,
       ownId: config.peer.id,
       peers: config.cluster.peers.map(({ id }) => id),
+      joins: promotedBy(config),
       bootstrapSecret: yield* secretOf(circumstances),
       development: config.development,
       answerMillis: config.approvers.answerTimeoutMillis,

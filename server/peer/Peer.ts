@@ -30,25 +30,15 @@ import { Envelopes } from "./Envelopes.ts";
 import { FreshStart } from "./FreshStart.ts";
 import { later, pauses } from "./MachineTime.ts";
 import { observedStore } from "./ObservedStore.ts";
-import type { Initialization, PeerPorts } from "./PeerPorts.ts";
+import type { Initialization, PeerPorts, PromotionWish, Running } from "./PeerPorts.ts";
 import { PromisedCallers } from "./PromisedCallers.ts";
-import { Verification } from "./Verification.ts";
-
-interface Running {
-  readonly driver: PeerDriver;
-  readonly store: SealedStore;
-}
+import { type Unsealing, Verification } from "./Verification.ts";
 
 /** The ports of every read. */
 type Reading = CatalogPorts & AuditReadPorts & { readonly view: SealedStore["recalling"] };
 
 /** How often a seal checks whether all before it is done. */
 const SEALED_POLL_MILLIS = 5;
-
-/** The result of an unseal: the peer may be sealed again before its rows are verified. */
-export type Unsealing =
-  | { readonly _tag: "Unsealed"; readonly integrityFault: string | undefined; readonly isAudited: boolean }
-  | { readonly _tag: "SealedMeanwhile" };
 
 export class Peer {
   readonly #ports: PeerPorts;
@@ -263,6 +253,15 @@ export class Peer {
     );
     if (answer._tag === "Restoring" && answer.incarnation !== undefined) operation.written();
     return answer;
+  }
+
+  /** Makes this instance, which is alone, a cluster; answered once that is pinned, or with what is in the way. */
+  promote(wish: PromotionWish): Promise<Answer> {
+    return this.#callers.ask(
+      (requestId) => this.#dispatch({ ...wish, _tag: "Promote", requestId }),
+      "The targets were not all asked in time; the promotion may still be pinned.",
+      "Ask for the promotion: the same plan again is harmless.",
+    );
   }
 
   /**

@@ -1,10 +1,12 @@
 /** What a peer needs of its process, and what its operators give it. */
 import type { Write } from "../../core/Tables.ts";
-import type { Settings } from "../../core/protocol/Event.ts";
+import type { Event, Settings } from "../../core/protocol/Event.ts";
 import type { PeerId, Topology } from "../../core/protocol/Topology.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
 import type { OperatorJournal } from "../../runtime/OperatorLog.ts";
 import type { WallClock } from "../../runtime/WallClock.ts";
+import type { PeerDriver } from "../../runtime/PeerDriver.ts";
+import type { SealedStore } from "../../runtime/SealedStore.ts";
 import type { CryptoBackend } from "../crypto/CryptoBackend.ts";
 import type { Outgoing } from "../transport/Outgoing.ts";
 import type { Metrics } from "./Metrics.ts";
@@ -41,3 +43,12 @@ export interface Initialization {
   readonly threshold: number;
   readonly total: number;
 }
+
+/** A driver, and the store that it alone writes to. */
+export interface Running {
+  readonly driver: PeerDriver;
+  readonly store: SealedStore;
+}
+
+/** What an operator asks for who has this peer, which is alone, made a cluster. */
+export type PromotionWish = Pick<Extract<Event, { readonly _tag: "Promote" }>, "plan" | "actor" | "dryRun">;

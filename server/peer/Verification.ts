@@ -9,6 +9,11 @@ import type { SealedStore } from "../../runtime/SealedStore.ts";
 /** Rows after which {@link Verification.begun} is told: some ten milliseconds of work. */
 const BEGUN_ROWS = 1_000;
 
+/** The result of an unseal: the peer may be sealed again before its rows are verified. */
+export type Unsealing =
+  | { readonly _tag: "Unsealed"; readonly integrityFault: string | undefined; readonly isAudited: boolean }
+  | { readonly _tag: "SealedMeanwhile" };
+
 export class Verification {
   #progress: Verified = { rows: 0, of: 0 };
   #isStopped = false;

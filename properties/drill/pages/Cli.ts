@@ -76,6 +76,12 @@ export const cli: Page<W> = {
       },
       beside: /"peers":\s*\[/,
     },
+    {
+      of: "custody dev promote --peers 3",
+      as: { run: (command) => `${command} --data nowhere`, because: "README.md has a folder promoted" },
+      code: 2,
+      prints: /begin with custody dev --peers 1/,
+    },
     { of: "custody token --data .custody-dev", prints: /^ey[\w-]+\.[\w-]+\.[\w-]+$/m },
   ],
 };

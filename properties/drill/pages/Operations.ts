@@ -1,5 +1,14 @@
 /** docs/operations.md, by an operator of three peers with TLS, from the ceremony to a disk that is lost. */
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { Effect } from "effect";
 import { parse } from "yaml";
@@ -162,6 +171,27 @@ export const operations: Page<W> = {
       prints: /(?=[^]*\b1\b)(?=[^]*\b2\b)/,
     },
     { of: "custody status", prints: /epoch.*1/i },
+    {
+      of: "custody init --join …",
+      as: { run: () => "custody init --help", because: "a promotion is tried over HTTP, in properties/http" },
+      prints: /--join/,
+    },
+    {
+      of: "custody promote --config plan.yaml --dry-run --url …",
+      as: atPeer,
+      before: ({ sandbox, machines }) => {
+        const targets = machines.ids.flatMap((id) =>
+          id === OWN
+            ? []
+            : [`  - {peer-id: ${id}, url: "${machines.of(id).peerUrl}", identity-key: "${String(id).repeat(64)}"}`],
+        );
+        const lines = ["threshold: 2", `total: ${machines.ids.length}`, "targets:", ...targets, ""];
+        writeFileSync(join(sandbox.folder, "plan.yaml"), lines.join("\n"));
+      },
+      code: 1,
+      prints: /only an instance that is alone can be promoted/,
+    },
+    { of: "custody promote status --wait", code: 1, prints: /neither the source nor a target of a promotion/ },
     {
       of: "custody rekey --start --url …",
       as: atPeer,

@@ -34,6 +34,7 @@ export const checkoutWorld = async (checkout: string, folder: string): Promise<C
   const port = await freeRow();
   const instead = [
     [".custody-dev", `${folder}/.custody-dev`],
+    [".custody-grown", `${folder}/.custody-grown`],
     ...[0, 1, 2].map((more) => [`:730${more}`, `:${port + more}`] as const),
   ] as const;
   return { sandbox: new Sandbox({ folder: checkout, instead }, folder), port, registers: "", digest: "" };
@@ -90,6 +91,20 @@ export const readme: Page<CheckoutWorld> = {
         ),
     },
     { of: "npm run -s custody -- approvers invite", prints: /http:\/\/localhost:\d+\/enroll#\S{40,}/ },
+    {
+      of: "npm run -s custody -- dev --peers 1",
+      as: {
+        run: (command) =>
+          [
+            `${command.replace(/ *#.*$/, "")} --ready-file .custody-grown.json &`,
+            "until [ -f .custody-grown.json ]; do sleep 0.2; done",
+            `kill "$(node -p 'JSON.parse(fs.readFileSync(".custody-grown/dev.pid")).pid')"; wait`,
+          ].join("\n"),
+        because: "it is stopped once it is ready",
+      },
+      prints: /stopping 1 peer/,
+    },
+    { of: "npm run -s custody -- dev promote", beside: /Ctrl-C stops every peer/ },
     { of: "npm run sim -- --seed 42", prints: /\b[0-9a-f]{16}/ },
     { of: "npm run sim -- --seeds 1..100", prints: /100/ },
   ],

@@ -21,6 +21,30 @@ export const exampleRecord = {
   updatedAt: at,
 };
 
+/** The key of another test vector there. */
+const exampleIdentity = "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c";
+
+export const examplePlan = {
+  threshold: 2,
+  total: 2,
+  targets: [{ peerId: 2, url: "https://peer2.example:7400", identityKey: exampleIdentity }],
+};
+
+export const examplePromotion = {
+  role: "source",
+  stage: "PINNED",
+  transferId: "5b".repeat(32),
+  source: 1,
+  members: [1, 2],
+  threshold: 2,
+  approvers: 12,
+  here: 12,
+  accepted: [],
+  installed: [],
+  refused: [],
+  waitsFor: "peer 2 to accept",
+};
+
 const binary = (bytes: number, fill: number): string => Buffer.alloc(bytes, fill).toString("base64url");
 
 const exampleChallenge = binary(32, 3);

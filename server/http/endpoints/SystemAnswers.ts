@@ -107,13 +107,40 @@ const topologyShape = object({
 
 const foundingShape = object({ introduced: list(peerId), signed: list(peerId), faults: list(memberFaultShape) });
 
+const promotionShape = named(
+  "PromotionStatus",
+  object({
+    role: word(["source", "target"], NO_RULE),
+    stage: described(
+      "At the source: the plan is pinned for ever; the new cluster has begun; every member has the registry. At a target: bound; it takes the registry; it has it.",
+      word(["PINNED", "DECIDED", "DONE", "ACCEPTED", "INSTALLING", "INSTALLED"], NO_RULE),
+    ),
+    transferId: digest,
+    source: peerId,
+    members: described("Ascending, the source among them.", list(peerId)),
+    threshold: peerId,
+    approvers: described("Of the registry that moves.", count),
+    here: described("Approvers that this peer has.", count),
+    accepted: described("At the source: targets that are bound.", list(peerId)),
+    installed: described("At the source: targets that have the registry.", list(peerId)),
+    refused: described("At the source: targets that refuse; they are asked again for ever.", list(memberFaultShape)),
+    waitsFor: described("Empty where nothing is waited for.", text()),
+  }),
+);
+
+export const promotedShape = object({
+  promotion: described("Null where there is none.", nullable(promotionShape)),
+});
+
 const detailShape = named(
   "StatusDetail",
   object({
     ...numbers,
+    identityKey: described("By which other peers know it.", digest),
     incarnation: count,
     topology: optional(topologyShape),
     founding: optional(foundingShape),
+    promotion: optional(described("That this peer is the source or a target of.", promotionShape)),
     approvers: count,
     uncommitted: described("Prepared here, undecided.", count),
     locks: count,

@@ -1,20 +1,23 @@
 /** The calls of operators, what they and their machines ask, and the configuration (contract 2.7, 4.2, 4.5). */
 import {
   initShape,
+  maxPromotionBodyBytes,
   maxRecipientsBodyBytes,
   maxSystemBodyBytes,
   noFields,
+  promotionShape,
   rekeyShape,
   unsealShape,
 } from "../SystemBodies.ts";
 import { integer } from "../../../core/codec/Shape.ts";
 import { endpoint } from "./Endpoint.ts";
-import { exampleShare } from "./Examples.ts";
+import { examplePlan, examplePromotion, exampleShare } from "./Examples.ts";
 import {
   auditPageShape,
   configurationShape,
   healthShape,
   initializedShape,
+  promotedShape,
   readableShape,
   readyShape,
   rekeyedShape,
@@ -160,6 +163,51 @@ export const systemEndpoints = {
     body: noBody,
     answers: { 200: { description: "Rotated.", shape: rotatedShape, example: { integrityKeyVersion: 2 } } },
     problems: ["SEALED", "VERIFYING", "RECOVERING", "NOT_INITIALIZED", "INTEGRITY_FAILURE"],
+  }),
+  promote: endpoint({
+    method: "POST",
+    path: `${SYSTEM}/promotion`,
+    tag,
+    summary: "Make an instance that is alone a cluster with everything it holds",
+    description:
+      "Pinned once every target has said that it would accept, and then retried until it is done: there is no way back. The same plan again tells how far it is. With approvers in the registry the token also needs `service.approvers.register` and `service.approvers.metadata`.",
+    kind: "operator",
+    token: "required",
+    permissions: ["service.system.promote"],
+    body: { shape: promotionShape, maxBytes: maxPromotionBodyBytes, example: examplePlan },
+    answers: {
+      200: {
+        description: "Done; or a dry run that found nothing in the way.",
+        shape: promotedShape,
+        example: { promotion: null },
+      },
+      202: {
+        description: "Pinned, and under way.",
+        shape: promotedShape,
+        example: { promotion: examplePromotion },
+      },
+    },
+    problems: [
+      "KEYS_NOT_PROMOTABLE",
+      "PROMOTION_IMPOSSIBLE",
+      "PROMOTION_REFUSED",
+      "PROMOTION_UNDER_WAY",
+      "APPROVER_REPLICATION_UNAVAILABLE",
+      "NOT_INITIALIZED",
+    ],
+  }),
+  readPromotion: endpoint({
+    method: "GET",
+    path: `${SYSTEM}/promotion`,
+    tag,
+    summary: "How far a promotion is, at its source or at a target",
+    kind: "open",
+    token: "required",
+    permissions: ["service.system.promote", "service.control.system"],
+    answers: {
+      200: { description: "How far it is.", shape: promotedShape, example: { promotion: examplePromotion } },
+    },
+    problems: ["NOT_INITIALIZED"],
   }),
   readStatus: endpoint({
     method: "GET",
