@@ -21,6 +21,8 @@ export interface SqliteByteStoreOptions {
   readonly directory: string;
   /** For benches and tests: each flush takes this much longer. */
   readonly flushDelayMillis?: number;
+  /** For tests: how many times 2 s an erasure waits for readers before it fails the store; 15 unless given. */
+  readonly emptyingAttempts?: number;
   /** Told of a failure while no commit is under way, such as a deleted database. */
   readonly failed?: (failure: StoreFailure) => void;
   /** Told of the first read that failed, before it throws: nothing more is read or written. */
@@ -103,9 +105,10 @@ const acquire = (options: SqliteByteStoreOptions, scope: Scope.CloseableScope) =
     yield* prepareDirectory(options.directory);
     yield* holdDirectory(options.directory);
     const file = databaseFile(options.directory);
-    const { flushDelayMillis = 0, failed = () => undefined, unreadable = () => undefined } = options;
+    const { flushDelayMillis = 0, emptyingAttempts = 15 } = options;
+    const { failed = () => undefined, unreadable = () => undefined } = options;
     const writer = yield* Effect.acquireRelease(
-      startWriter({ file, flushDelayMillis }, failed),
+      startWriter({ file, flushDelayMillis, emptyingAttempts }, failed),
       (started) => started.close,
     );
     const reader = yield* openReader(file);

@@ -8,6 +8,8 @@ import type { StoreOpenReason } from "./StoreOpenError.ts";
 export interface WriterOptions {
   readonly file: string;
   readonly flushDelayMillis: number;
+  /** How often the log is tried to be emptied of what was erased; each time waits for readers as long as `busy_timeout`. */
+  readonly emptyingAttempts: number;
 }
 
 /** All rows of one place that one transaction changes in one way. */

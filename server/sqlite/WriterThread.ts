@@ -19,9 +19,6 @@ const checkpointAfterBytes = 4 * 1024 * 1024;
 /** The space of a small row in the log: its page of the index; the rows themselves are close together. */
 const rowBytes = 4096;
 
-/** How often the log is tried to be emptied of what was erased; each time waits for readers as long as `busy_timeout`. */
-const emptyingAttempts = 15;
-
 /** How often a database is checked to which nothing is written. */
 const watchMillis = 1_000;
 
@@ -78,8 +75,8 @@ const checkpoint = (connection: Connection) => value(connection, "PRAGMA wal_che
  * Empties the log of what a transaction erased. Nothing is acknowledged before, so that nobody takes for gone what is
  * still there; where a reader does not end, this fails as a flush does, and the next start empties the log first.
  */
-const eraseFromLog = (connection: Connection, held: () => void): void => {
-  for (let attempt = 1; attempt <= emptyingAttempts; attempt++) {
+const eraseFromLog = (connection: Connection, attempts: number, held: () => void): void => {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
     if (runNow(emptyLog(connection))) return;
     if (attempt === 1) held();
   }
@@ -123,7 +120,7 @@ const serve = (
     const flush = (): void => {
       transact(connection, request, options.flushDelayMillis);
       if (!request.erases) return;
-      eraseFromLog(connection, held);
+      eraseFromLog(connection, options.emptyingAttempts, held);
       unwritten = 0;
     };
     if (!run(flush) || isLost()) return;
