@@ -11,7 +11,7 @@ import { writtenIn } from "../core/codec/Versioned.ts";
 import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../core/base/Digest.ts";
 import { impliedRoot } from "../core/protocol/Merkle.ts";
-import { LEAVES_BYTES } from "../core/protocol/Tables.ts";
+import { LEAVES_BYTES, NAME_CHARACTERS } from "../core/protocol/Tables.ts";
 import type { Rows, TableName } from "../core/Tables.ts";
 
 const ROW_TAG = "CUSTODY_ROW_V1";
@@ -20,8 +20,14 @@ const SEAL_TAG = "CUSTODY_ROW_SEAL_V2";
 const LEAVES_TAG = "CUSTODY_ROW_LEAVES_V1";
 const HEAD_TAG = "CUSTODY_HEAD_V1";
 const MASK_TAG = "CUSTODY_HEAD_MASK_V1";
+const RANGE_TAG = "CUSTODY_RANGE_V1";
+const RANGE_ELEMENT_TAG = "CUSTODY_RANGE_ELEMENT_V1";
+const RANGES_TAG = "CUSTODY_RANGES_V1";
 const ROW_BYTES = 64 * 1024 * 1024;
 const LEAF_BYTES = 32;
+
+/** Sums of keyed values are modulo this. */
+export const MODULUS = 1n << 256n;
 
 /** The integrity key while it is in memory. */
 export interface IntegrityKey extends Signer {
@@ -32,6 +38,8 @@ export interface IntegrityKey extends Signer {
 const rowCodec = record({ table: text(32), key: text(512), transaction: uint, row: bytes(ROW_BYTES) });
 /** The newest version of the seal, which has nothing to do with that of the row. */
 export const SEAL_VERSION = 2;
+/** The version beside a head that is over ranges of rows; before it was over the rows themselves. No other row has it. */
+export const HEAD_SEAL_VERSION = 3;
 const firstSignedCodec = writtenIn(1, record({ transaction: uint, size: uint, root: digest }));
 const signedCodec = writtenIn(SEAL_VERSION, record({ transaction: uint, leaves: digest }));
 const leavesCodec = bytes(LEAVES_BYTES);
@@ -58,7 +66,7 @@ export interface Seal {
   readonly own: FirstSeal | undefined;
 }
 
-/** Writes version 2, reads version 1 too. */
+/** Writes version 2, reads version 1 too, and what lies beside the head. */
 export const sealCodec: Codec<Seal> = {
   write: writtenIn(SEAL_VERSION, secondCodec).write,
   read: (source) => {
@@ -66,6 +74,9 @@ export const sealCodec: Codec<Seal> = {
     return { transaction: own?.transaction ?? secondCodec.read(source).transaction, own };
   },
 };
+
+/** What lies beside the head. */
+export const headSealCodec = writtenIn(HEAD_SEAL_VERSION, secondCodec);
 
 export interface PlainRow {
   readonly table: TableName;
@@ -137,8 +148,38 @@ export const isSealed = (crypto: Crypto, key: PublicKey, leaf: Digest, seal: Fir
 export const elementOf = (crypto: Crypto, integrity: IntegrityKey, leaf: Digest): bigint =>
   BigInt(`0x${crypto.mac(integrity.setKey, HEAD_TAG, digest, leaf)}`);
 
+const rangeCodec = record({ after: text(NAME_CHARACTERS), rows: uint, sum: digest });
+const rangeElementCodec = record({ after: text(NAME_CHARACTERS), rows: uint, digest });
+const rangesCodec = record({ transactions: uint, rows: uint, sum: digest });
+
+/** A number modulo {@link MODULUS} as a digest is written. */
+export const asDigest = (sum: bigint): Digest => sum.toString(16).padStart(64, "0") as Digest;
+
+/** What stands for the rows of a range: shows nothing of their sum, and nobody without the key makes another. */
+export const rangeDigestOf = (
+  crypto: Crypto,
+  integrity: IntegrityKey,
+  after: string,
+  rows: number,
+  sum: bigint,
+): Digest => crypto.mac(integrity.setKey, RANGE_TAG, rangeCodec, { after, rows, sum: asDigest(sum) });
+
+/** A range's share of the sum over all ranges: a secret, as that of a row is. */
+export const rangeElementOf = (
+  crypto: Crypto,
+  integrity: IntegrityKey,
+  range: { readonly after: string; readonly rows: number; readonly digest: Digest },
+): bigint => BigInt(`0x${crypto.mac(integrity.setKey, RANGE_ELEMENT_TAG, rangeElementCodec, range)}`);
+
+/** What the head has of the sum over all ranges. */
+export const rangesDigestOf = (
+  crypto: Crypto,
+  integrity: IntegrityKey,
+  { transactions, rows, sum }: { readonly transactions: number; readonly rows: number; readonly sum: bigint },
+): Digest => crypto.mac(integrity.setKey, RANGES_TAG, rangesCodec, { transactions, rows, sum: asDigest(sum) });
+
 /**
- * What hides the sum in the stored head (the nonce term of MSet-Add-Hash): bare sums would reveal single rows. A
+ * What hides the sum in a head of the versions before ranges (the nonce term of MSet-Add-Hash): bare sums would reveal single rows. A
  * restored backup goes on counting its transactions from where it was, so numbers repeat; why that reveals nothing of
  * use: docs/decisions/0006-integrity-per-transaction.md.
  */

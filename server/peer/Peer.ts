@@ -32,6 +32,7 @@ import { later } from "./MachineTime.ts";
 import { observedStore } from "./ObservedStore.ts";
 import type { Initialization, PeerPorts } from "./PeerPorts.ts";
 import { PromisedCallers } from "./PromisedCallers.ts";
+import type { Unsealing } from "./Unsealing.ts";
 import { Verification } from "./Verification.ts";
 
 interface Running {
@@ -45,11 +46,6 @@ type Reading = CatalogPorts & AuditReadPorts & { readonly view: SealedStore["rec
 /** How often a seal checks whether all before it is done. */
 const SEALED_POLL_MILLIS = 5;
 
-/** The result of an unseal: the peer may be sealed again before its rows are verified. */
-export type Unsealing =
-  | { readonly _tag: "Unsealed"; readonly integrityFault: string | undefined; readonly isAudited: boolean }
-  | { readonly _tag: "SealedMeanwhile" };
-
 export class Peer {
   readonly #ports: PeerPorts;
   readonly #callers: PromisedCallers;
@@ -62,6 +58,7 @@ export class Peer {
   #keys: PeerKeys | undefined;
   #verification: Verification | undefined;
   #unsealing: Promise<Unsealing> | undefined;
+  #rest: Verification | undefined;
   #isFounded: boolean;
 
   /** Reads the state back. Throws when the store cannot be read or its rows contradict each other. */
@@ -95,6 +92,11 @@ export class Peer {
   /** Mutations that wait for their answer. */
   get waiting(): number {
     return this.#callers.waiting;
+  }
+
+  /** Whether every stored row was verified since the unseal. */
+  get isWhole(): boolean {
+    return this.#running.store.isWhole;
   }
 
   /** How far the verification after an unseal is; undefined where none is under way. */
@@ -199,11 +201,11 @@ export class Peer {
   }
 
   /**
-   * Takes the keys into memory, verifies every stored row, and only then brings them into use.
+   * Takes the keys into memory, verifies what this peer rests on, and only then brings them into use.
    *
    * @param act the operator's act, which goes into the audit with the unseal
-   * @returns `begun` resolves where that takes longer, after a tenth of a second; `end` when the unsealed
-   * state is published, or when the peer was sealed meanwhile. Neither rejects: a store that cannot be read halts.
+   * @returns `begun` resolves where that takes longer; `end` when the unsealed state is published, or when the peer was
+   * sealed meanwhile. Neither rejects: a store that cannot be read halts.
    */
   unseal(keys: PeerKeys, act?: OperatorAct): { readonly begun: Promise<void>; readonly end: Promise<Unsealing> } {
     const verification = new Verification();
@@ -220,7 +222,7 @@ export class Peer {
     const { driver, store } = this.#running;
     store.useKey(keys.integrity);
     this.#dispatch({ _tag: "Verifying" });
-    const fault = bringLaterKeys(store, keys) ?? (await this.#verify(store, verification));
+    const fault = bringLaterKeys(store, keys) ?? (await this.#verify(verification, () => verification.run(store)));
     if (verification.isStopped) return { _tag: "SealedMeanwhile" };
     this.#keys = keys;
     if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault });
@@ -231,12 +233,22 @@ export class Peer {
       await this.#nextPublication();
     const isAudited = this.#operators.hasWritten(acts);
     this.#operators.handOver();
-    return { _tag: "Unsealed", integrityFault: driver.state.fitness.integrityFault, isAudited };
+    const { integrityFault } = driver.state.fitness;
+    return { _tag: "Unsealed", integrityFault, isAudited, rest: this.#verifyRest(store, integrityFault) };
   }
 
-  async #verify(store: SealedStore, verification: Verification): Promise<string | undefined> {
+  async #verifyRest(store: SealedStore, before: string | undefined): Promise<string | undefined> {
+    const verification = new Verification();
+    this.#rest = verification;
+    if (before !== undefined) return undefined;
+    const fault = await this.#verify(verification, () => verification.runRest(store));
+    if (fault !== undefined && !verification.isStopped) this.reading.integrityLost(fault);
+    return fault;
+  }
+
+  async #verify(verification: Verification, run: () => Promise<string | undefined>): Promise<string | undefined> {
     try {
-      return await verification.run(store);
+      return await run();
     } catch (fault) {
       if (!verification.isStopped) this.#broken(fault);
       verification.stop();
@@ -311,6 +323,7 @@ export class Peer {
   async seal(operation: Operation): Promise<void> {
     this.#verification?.stop();
     this.#verification = undefined;
+    this.#rest?.stop();
     const acts = this.#operators.withWaiting(operation.act);
     this.#dispatch({ _tag: "Sealed", acts });
     // Events before it may still write, however long their flush takes, and need the keys for it.
@@ -323,7 +336,7 @@ export class Peer {
 
   /** Nothing more is done; a flush under way is the store's to finish. */
   stop(): void {
-    this.#verification?.stop();
+    for (const each of [this.#verification, this.#rest]) each?.stop();
     this.#timers.clear();
     this.#running.driver.stop();
   }

@@ -357,6 +357,10 @@ export class SealControl {
       if (came._tag === "SealedMeanwhile") return undefined;
       if (came.integrityFault !== undefined) log.error("integrity lost", { where: came.integrityFault });
       log.info("unsealed", { peerId: row.peerId });
+      void came.rest.then((where) => {
+        if (where !== undefined) log.error("integrity lost", { where });
+        else if (peer.isWhole) log.info("verified");
+      });
       if (came.isAudited) operation?.written();
       if (came.integrityFault === undefined) return undefined;
       return { outcome: "INTEGRITY_FAILURE", detail: "unsealed, and what is stored does not hold" };

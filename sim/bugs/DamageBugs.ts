@@ -2,7 +2,11 @@
 import { Either } from "effect";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Ready } from "../../core/protocol/Message.ts";
+import type { Rows, TableName } from "../../core/Tables.ts";
+import { text } from "../../core/codec/Codec.ts";
+import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { ByteStore, Change } from "../../runtime/ByteStore.ts";
+import { SealedStore } from "../../runtime/SealedStore.ts";
 import { decode } from "../../core/codec/CborReader.ts";
 import { numberKey } from "../../core/protocol/Tables.ts";
 import { SEAL_VERSION, sealCodec } from "../../runtime/RowSeal.ts";
@@ -49,6 +53,50 @@ const withDroppedSeals = (honest: Cryptography): Cryptography => ({
     new SealedDisk(honest.crypto, () => keys()?.integrity, schedule, durable, droppingSeals),
 });
 
+/** A store that takes whatever it does not find for what never was. */
+class BelievesAbsence extends SealedStore {
+  readonly #bytes: ByteStore;
+
+  constructor(...made: ConstructorParameters<typeof SealedStore>) {
+    super(...made);
+    [this.#bytes] = made;
+  }
+
+  override get<T extends TableName>(table: T, key: string): Rows[T] | undefined {
+    return this.#bytes.get(table, key) === undefined ? undefined : super.get(table, key);
+  }
+}
+
+const withAbsence = (honest: Cryptography): Cryptography => ({
+  ...honest,
+  newDisk: (keys, schedule, durable, schema) =>
+    new SealedDisk(
+      honest.crypto,
+      () => keys()?.integrity,
+      schedule,
+      durable,
+      undefined,
+      schema,
+      (...made) => new BelievesAbsence(...made),
+    ),
+});
+
+/** A peer's disk with MACs under one tag that say the same of everything. */
+const withoutMac =
+  (tag: string) =>
+  (honest: Cryptography): Cryptography => {
+    const crypto: Crypto = {
+      ...honest.crypto,
+      mac: (secret, named, codec, value) =>
+        named === tag ? honest.crypto.mac(secret, named, text(0), "") : honest.crypto.mac(secret, named, codec, value),
+    };
+    return {
+      ...honest,
+      newDisk: (keys, schedule, durable, schema) =>
+        new SealedDisk(crypto, () => keys()?.integrity, schedule, durable, undefined, schema),
+    };
+  };
+
 export const damageBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "damage-ignored",
@@ -63,6 +111,33 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     finds: "S25",
     schedule: "row-tamper-delete",
     tampering: () => ({ missesNothing: true }),
+  },
+  {
+    name: "absence-unproven",
+    changes: "a peer believes that a row never was where it finds none, without a look at its range",
+    finds: "S25",
+    orFinds: ["S28"],
+    schedule: "rows-unread",
+    crypto: "codec",
+    tampering: () => ({ cryptography: withAbsence }),
+  },
+  {
+    name: "range-unsummed",
+    changes: "a peer takes the rows of a range for its own where they are as many as they were",
+    finds: "S28",
+    orFinds: ["S13"],
+    schedule: "rows-unread",
+    crypto: "codec",
+    tampering: () => ({ cryptography: withoutMac("CUSTODY_RANGE_V1") }),
+  },
+  {
+    name: "ranges-without-head",
+    changes: "a peer believes what lies there of its ranges, whatever the head says",
+    finds: "S13",
+    orFinds: ["S28", "L5"],
+    schedule: "rows-unread",
+    crypto: "codec",
+    tampering: () => ({ cryptography: withoutMac("CUSTODY_RANGES_V1") }),
   },
   {
     name: "seal-gone-with-first",

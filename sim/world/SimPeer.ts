@@ -23,6 +23,7 @@ import type { Cryptography, PeerKeys } from "../crypto/Cryptography.ts";
 import type { FlushEnd } from "../disks/LayeredDisk.ts";
 import type { PeerDisk } from "../disks/PeerDisk.ts";
 import { SimJournal } from "../disks/SimJournal.ts";
+import { hindrancesOf } from "./Hindrances.ts";
 import { isOfIndex, withoutIndex } from "./OlderVersion.ts";
 import { boxOpener } from "./BoxOpener.ts";
 import { anewFrom, SimClock } from "./SimClock.ts";
@@ -120,7 +121,8 @@ export class SimPeer implements Watched {
   readonly #laterKeys: Array<IntegrityKey> = [];
   /** In use for envelopes while unsealed. */
   signer: Signer | undefined;
-  harm: string | undefined;
+  /** That its process was started on other rows than it was unsealed on. */
+  #exchanged: string | undefined;
   process = 0;
   transactions = 0;
   /** Messages that its drivers have said. */
@@ -172,7 +174,12 @@ export class SimPeer implements Watched {
   }
 
   get store(): RowView {
-    return this.disk;
+    return this.disk.watched;
+  }
+
+  /** What was done to rows that its process rests on, by the world's own record. */
+  get harm(): string | undefined {
+    return this.disk.believed ?? this.#exchanged;
   }
 
   /** Events that wait behind the one under way. */
@@ -200,6 +207,7 @@ export class SimPeer implements Watched {
     if (this.#isBlank()) this.disk.useKey(true);
     this.process += 1;
     this.isExchanged = false;
+    this.#exchanged = undefined;
     const process = this.process;
     const alive = (): boolean => this.process === process && this.#driver !== undefined;
     const wallClock = new WallClock({
@@ -263,20 +271,7 @@ export class SimPeer implements Watched {
 
   /** Its not-ready reasons, a bit for each: until they end it passes over what will concern it afterwards. */
   get hindrances(): number {
-    const { state } = this;
-    if (state === undefined) return 0;
-    const {
-      fitness: { unsealed, integrityFault, quarantine },
-      rejoining: { unproven, recovery },
-    } = state;
-    const all = [
-      !unsealed,
-      unproven.size > 0,
-      integrityFault !== undefined,
-      quarantine !== undefined,
-      recovery !== undefined,
-    ];
-    return all.reduce((bits, isHindered, index) => (isHindered ? bits | (1 << index) : bits), 0);
+    return this.state === undefined ? 0 : hindrancesOf(this.state);
   }
 
   dispatch(event: Event, consumed?: () => void): void {
@@ -303,9 +298,17 @@ export class SimPeer implements Watched {
     this.isVerifying = false;
     this.isVerified = true;
     const where = this.disk.verify();
-    this.harm = this.disk.harm ?? (this.isExchanged ? "its process was started on an older one" : undefined);
+    this.#exchanged = this.isExchanged ? "its process was started on an older one" : undefined;
     if (where !== undefined && !this.#surroundings.ignoresDamage) this.dispatch({ _tag: "IntegrityLost", where });
     return this.#surroundings.signsUnverified ? [] : this.#useSigner(act);
+  }
+
+  /** Verifies some of the rows that nobody has read since the unseal; whether there are more. */
+  verifyMore(): boolean {
+    const looked = this.disk.verifyMore();
+    if (typeof looked === "string") return looked === "more";
+    if (!this.#surroundings.ignoresDamage) this.dispatch({ _tag: "IntegrityLost", where: looked.fault });
+    return false;
   }
 
   #useSigner(act?: OperatorAct): ReadonlyArray<NumberedAct> {

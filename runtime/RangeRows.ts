@@ -1,0 +1,143 @@
+/**
+ * Ranges as rows: now and then all of them, and since then with each transaction those that it has changed. A
+ * transaction changes some ten ranges in as many places; written there, each would cost a page. Nothing here is
+ * believed: what comes out must add up to the signed head.
+ */
+import { Either } from "effect";
+import { decode } from "../core/codec/CborReader.ts";
+import { encode } from "../core/codec/CborWriter.ts";
+import type { Codec } from "../core/codec/Codec.ts";
+import type { Schema } from "../core/protocol/Composition.ts";
+import { numberKey } from "../core/protocol/Tables.ts";
+import type { Rows } from "../core/Tables.ts";
+import type { ByteStore, Change } from "./ByteStore.ts";
+import { IntegrityFailure } from "./PeerStore.ts";
+import type { Replacement, StoredRange } from "./Ranges.ts";
+
+const TABLE = "ranges";
+const SCAN_PAGE = 64;
+/** Ranges in one row of all: a few pages of the disk. */
+const TOGETHER = 256;
+const ALL = "a";
+const CHANGED = "b";
+const NO_SEAL = new Uint8Array(0);
+
+/** How ranges are cut and kept; the smaller, the sooner a simulation has met all of it. */
+export interface RangeSizes {
+  /** Rows of a range, at most. */
+  readonly most: number;
+  /** Changed ranges that are kept beside all, at least, before all are written anew. */
+  readonly changed: number;
+}
+
+export const RANGE_SIZES: RangeSizes = { most: 128, changed: 1_024 };
+
+const storedOf = ({ after, rows, digest }: StoredRange): StoredRange => ({ after, rows, digest });
+
+export class RangeRows {
+  readonly #bytes: Pick<ByteStore, "scan">;
+  readonly #codec: Codec<Rows["ranges"]>;
+  readonly #schema: Schema;
+  readonly #sizes: RangeSizes;
+  /** Rows that have all ranges, and keys of those that have changed ones. */
+  #all = 0;
+  #changes: Array<string> = [];
+  #changed = 0;
+
+  constructor(bytes: Pick<ByteStore, "scan">, schema: Schema, sizes: RangeSizes) {
+    this.#bytes = bytes;
+    this.#schema = schema;
+    this.#codec = schema.codecOf(TABLE) as Codec<Rows["ranges"]>;
+    this.#sizes = sizes;
+  }
+
+  /** Sorted, as the rows say; pauses after every page. Throws {@link IntegrityFailure}. */
+  *read(): Generator<number, ReadonlyArray<StoredRange>> {
+    const found = new Map<string, StoredRange>();
+    this.#all = 0;
+    this.#changes = [];
+    this.#changed = 0;
+    for (let after = ""; ; ) {
+      const page = this.#bytes.scan(TABLE, after, SCAN_PAGE);
+      for (const { key, value } of page) {
+        const { ranges } = this.#decoded(key, value.row, value.seal);
+        for (const range of ranges)
+          if (range.rows > 0 || range.after === "") found.set(range.after, range);
+          else found.delete(range.after);
+        if (key.startsWith(ALL)) this.#all += 1;
+        else {
+          this.#changes.push(key);
+          this.#changed += ranges.length;
+        }
+      }
+      yield found.size;
+      const last = page.at(-1);
+      if (last === undefined || page.length < SCAN_PAGE) break;
+      after = last.key;
+    }
+    return [...found.values()].toSorted((left, right) => (left.after < right.after ? -1 : 1));
+  }
+
+  /**
+   * The changes that store what a transaction made of ranges, and what to do once they are durable.
+   *
+   * @param ranges all of them, as they will be
+   */
+  write(
+    transaction: number,
+    replacements: ReadonlyArray<Replacement>,
+    ranges: () => ReadonlyArray<StoredRange>,
+  ): { readonly changes: ReadonlyArray<Change>; readonly done: () => void } {
+    const changed = replacements.flatMap(({ old, pieces }) => {
+      const isGone = !pieces.some(({ after }) => after === old.after);
+      return [...(isGone ? [{ ...storedOf(old), rows: 0 }] : []), ...pieces.map(storedOf)];
+    });
+    const all = this.#all === 0 || this.#changed + changed.length > this.#sizes.changed ? ranges() : undefined;
+    if (all === undefined || (this.#all > 0 && this.#changed + changed.length <= all.length)) {
+      const key = CHANGED + numberKey(transaction);
+      return {
+        changes: [this.#put("insert", key, changed)],
+        done: () => {
+          this.#changes.push(key);
+          this.#changed += changed.length;
+        },
+      };
+    }
+    return this.#anew(all);
+  }
+
+  #anew(all: ReadonlyArray<StoredRange>): { readonly changes: ReadonlyArray<Change>; readonly done: () => void } {
+    const count = Math.ceil(all.length / TOGETHER);
+    const keyOf = (index: number): string => ALL + numberKey(index);
+    const changes: Array<Change> = [];
+    for (let index = 0; index < count; index++)
+      changes.push(
+        this.#put(
+          index < this.#all ? "replace" : "insert",
+          keyOf(index),
+          all.slice(index * TOGETHER, (index + 1) * TOGETHER).map(storedOf),
+        ),
+      );
+    for (let index = count; index < this.#all; index++) changes.push({ op: "remove", table: TABLE, key: keyOf(index) });
+    for (const key of this.#changes) changes.push({ op: "remove", table: TABLE, key });
+    return {
+      changes,
+      done: () => {
+        this.#all = count;
+        this.#changes = [];
+        this.#changed = 0;
+      },
+    };
+  }
+
+  #put(op: "insert" | "replace", key: string, ranges: ReadonlyArray<StoredRange>): Change {
+    return { op, table: TABLE, key, value: { row: encode(this.#codec, { ranges: [...ranges] }), seal: NO_SEAL } };
+  }
+
+  #decoded(key: string, row: Uint8Array, seal: Uint8Array): Rows["ranges"] {
+    const decoded = decode(this.#codec, row, this.#schema.newest);
+    if (Either.isLeft(decoded) || seal.length > 0)
+      throw new IntegrityFailure(`${TABLE}/${key}`, "it is not as this peer wrote it");
+    return decoded.right;
+  }
+}

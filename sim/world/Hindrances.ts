@@ -1,0 +1,17 @@
+/** Why a peer takes no part, as a number that is compared. */
+import type { PeerState } from "../../core/protocol/PeerState.ts";
+
+/** The not-ready reasons of a state, a bit for each. */
+export const hindrancesOf = ({
+  fitness: { unsealed, integrityFault, quarantine },
+  rejoining: { unproven, recovery },
+}: PeerState): number => {
+  const all = [
+    !unsealed,
+    unproven.size > 0,
+    integrityFault !== undefined,
+    quarantine !== undefined,
+    recovery !== undefined,
+  ];
+  return all.reduce((bits, isHindered, index) => (isHindered ? bits | (1 << index) : bits), 0);
+};
