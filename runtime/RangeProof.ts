@@ -102,6 +102,8 @@ export class RangeProof {
     }
     // What proves the head is in no range; what the start has read of it was read with the head.
     range.sum = sum;
+    const last = seen.at(-1);
+    range.last = last === undefined ? after : nameOf(last.table, last.key);
     return seen.length;
   }
 

@@ -1,9 +1,11 @@
 /**
  * Ranges as rows: now and then all of them, and since then with each transaction those that it has changed. A
  * transaction changes some ten ranges in as many places; written there, each would cost a page. Nothing here is
- * believed: what comes out must add up to the signed head.
+ * believed: the signed head has a digest over these rows, in their order.
  */
 import { Either } from "effect";
+import type { Digest } from "../core/base/Digest.ts";
+import type { Crypto } from "../core/crypto/Crypto.ts";
 import { decode } from "../core/codec/CborReader.ts";
 import { encode } from "../core/codec/CborWriter.ts";
 import type { Codec } from "../core/codec/Codec.ts";
@@ -13,6 +15,7 @@ import type { Rows } from "../core/Tables.ts";
 import type { ByteStore, Change } from "./ByteStore.ts";
 import { IntegrityFailure } from "./PeerStore.ts";
 import type { Replacement, StoredRange } from "./Ranges.ts";
+import { chainOf, NO_CHAIN } from "./RowSeal.ts";
 
 const TABLE = "ranges";
 const SCAN_PAGE = 64;
@@ -30,12 +33,22 @@ export interface RangeSizes {
   readonly changed: number;
 }
 
-export const RANGE_SIZES: RangeSizes = { most: 128, changed: 1_024 };
+export const RANGE_SIZES: RangeSizes = { most: 256, changed: 1_024 };
+
+/** How ranges are stored after a transaction. */
+export interface Written {
+  readonly changes: ReadonlyArray<Change>;
+  /** Over all these rows, for the head. */
+  readonly chain: Digest;
+  /** To be called once it is durable. */
+  readonly done: () => void;
+}
 
 const storedOf = ({ after, rows, digest }: StoredRange): StoredRange => ({ after, rows, digest });
 
 export class RangeRows {
   readonly #bytes: Pick<ByteStore, "scan">;
+  readonly #crypto: Crypto;
   readonly #codec: Codec<Rows["ranges"]>;
   readonly #schema: Schema;
   readonly #sizes: RangeSizes;
@@ -43,12 +56,19 @@ export class RangeRows {
   #all = 0;
   #changes: Array<string> = [];
   #changed = 0;
+  #chain: Digest = NO_CHAIN;
 
-  constructor(bytes: Pick<ByteStore, "scan">, schema: Schema, sizes: RangeSizes) {
+  constructor(bytes: Pick<ByteStore, "scan">, crypto: Crypto, schema: Schema, sizes: RangeSizes) {
     this.#bytes = bytes;
+    this.#crypto = crypto;
     this.#schema = schema;
     this.#codec = schema.codecOf(TABLE) as Codec<Rows["ranges"]>;
     this.#sizes = sizes;
+  }
+
+  /** Over the rows that are stored. */
+  get chain(): Digest {
+    return this.#chain;
   }
 
   /** Sorted, as the rows say; pauses after every page. Throws {@link IntegrityFailure}. */
@@ -57,10 +77,12 @@ export class RangeRows {
     this.#all = 0;
     this.#changes = [];
     this.#changed = 0;
+    this.#chain = NO_CHAIN;
     for (let after = ""; ; ) {
       const page = this.#bytes.scan(TABLE, after, SCAN_PAGE);
       for (const { key, value } of page) {
         const { ranges } = this.#decoded(key, value.row, value.seal);
+        this.#chain = chainOf(this.#crypto, this.#chain, key, value.row);
         for (const range of ranges)
           if (range.rows > 0 || range.after === "") found.set(range.after, range);
           else found.delete(range.after);
@@ -79,59 +101,69 @@ export class RangeRows {
   }
 
   /**
-   * The changes that store what a transaction made of ranges, and what to do once they are durable.
+   * Stores what a transaction made of ranges.
    *
+   * @param count how many ranges there were before it
    * @param ranges all of them, as they will be
    */
   write(
     transaction: number,
     replacements: ReadonlyArray<Replacement>,
+    count: number,
     ranges: () => ReadonlyArray<StoredRange>,
-  ): { readonly changes: ReadonlyArray<Change>; readonly done: () => void } {
+  ): Written {
     const changed = replacements.flatMap(({ old, pieces }) => {
       const isGone = !pieces.some(({ after }) => after === old.after);
       return [...(isGone ? [{ ...storedOf(old), rows: 0 }] : []), ...pieces.map(storedOf)];
     });
-    const all = this.#all === 0 || this.#changed + changed.length > this.#sizes.changed ? ranges() : undefined;
-    if (all === undefined || (this.#all > 0 && this.#changed + changed.length <= all.length)) {
-      const key = CHANGED + numberKey(transaction);
-      return {
-        changes: [this.#put("insert", key, changed)],
-        done: () => {
-          this.#changes.push(key);
-          this.#changed += changed.length;
-        },
-      };
-    }
-    return this.#anew(all);
-  }
-
-  #anew(all: ReadonlyArray<StoredRange>): { readonly changes: ReadonlyArray<Change>; readonly done: () => void } {
-    const count = Math.ceil(all.length / TOGETHER);
-    const keyOf = (index: number): string => ALL + numberKey(index);
-    const changes: Array<Change> = [];
-    for (let index = 0; index < count; index++)
-      changes.push(
-        this.#put(
-          index < this.#all ? "replace" : "insert",
-          keyOf(index),
-          all.slice(index * TOGETHER, (index + 1) * TOGETHER).map(storedOf),
-        ),
-      );
-    for (let index = count; index < this.#all; index++) changes.push({ op: "remove", table: TABLE, key: keyOf(index) });
-    for (const key of this.#changes) changes.push({ op: "remove", table: TABLE, key });
+    if (this.#all === 0 || this.#changed + changed.length > Math.max(this.#sizes.changed, count))
+      return this.#anew(ranges());
+    const key = CHANGED + numberKey(transaction);
+    const row = this.#encoded(changed);
+    const chain = chainOf(this.#crypto, this.#chain, key, row);
     return {
-      changes,
+      changes: [{ op: "insert", table: TABLE, key, value: { row, seal: NO_SEAL } }],
+      chain,
       done: () => {
-        this.#all = count;
-        this.#changes = [];
-        this.#changed = 0;
+        this.#changes.push(key);
+        this.#changed += changed.length;
+        this.#chain = chain;
       },
     };
   }
 
-  #put(op: "insert" | "replace", key: string, ranges: ReadonlyArray<StoredRange>): Change {
-    return { op, table: TABLE, key, value: { row: encode(this.#codec, { ranges: [...ranges] }), seal: NO_SEAL } };
+  #anew(all: ReadonlyArray<StoredRange>): Written {
+    const count = Math.ceil(all.length / TOGETHER);
+    const keyOf = (index: number): string => ALL + numberKey(index);
+    const changes: Array<Change> = [];
+    let chain = NO_CHAIN;
+    for (let index = 0; index < count; index++) {
+      const key = keyOf(index);
+      const row = this.#encoded(all.slice(index * TOGETHER, (index + 1) * TOGETHER).map(storedOf));
+      chain = chainOf(this.#crypto, chain, key, row);
+      changes.push({
+        op: index < this.#all ? "replace" : "insert",
+        table: TABLE,
+        key,
+        value: { row, seal: NO_SEAL },
+      });
+    }
+    for (let index = count; index < this.#all; index++) changes.push({ op: "remove", table: TABLE, key: keyOf(index) });
+    for (const key of this.#changes) changes.push({ op: "remove", table: TABLE, key });
+    return {
+      changes,
+      chain,
+      done: () => {
+        this.#all = count;
+        this.#changes = [];
+        this.#changed = 0;
+        this.#chain = chain;
+      },
+    };
+  }
+
+  #encoded(ranges: ReadonlyArray<StoredRange>): Uint8Array {
+    return encode(this.#codec, { ranges });
   }
 
   #decoded(key: string, row: Uint8Array, seal: Uint8Array): Rows["ranges"] {

@@ -11,9 +11,21 @@ import type { Change } from "./ByteStore.ts";
 import { IntegrityFailure } from "./PeerStore.ts";
 import type { Found, RangeProof } from "./RangeProof.ts";
 import type { RangeRows } from "./RangeRows.ts";
-import { between, cut, endOf, type Member, modulo, nameOf, type Range, Ranges, type Replacement } from "./Ranges.ts";
+import {
+  between,
+  chunked,
+  cut,
+  endOf,
+  type Member,
+  modulo,
+  nameOf,
+  type Range,
+  Ranges,
+  type Replacement,
+  tableOf,
+} from "./Ranges.ts";
 import type { ReadAtStart } from "./ReadAtStart.ts";
-import { type IntegrityKey, rangeDigestOf, rangeElementOf, rangesDigestOf } from "./RowSeal.ts";
+import { type IntegrityKey, rangeDigestOf, rangesDigestOf } from "./RowSeal.ts";
 import type { Piece, Verified } from "./RowSum.ts";
 
 /** Seals without rows that go with one transaction, where a verification has found them. */
@@ -58,11 +70,13 @@ interface Delta {
 /** A range as its rows make it. */
 export const rangeOf = (
   { crypto, integrity }: Pick<RangedPorts, "crypto" | "integrity">,
-  { after, rows, sum }: Piece,
-): Range => {
-  const digest = rangeDigestOf(crypto, integrity, after, rows, sum);
-  return { after, rows, digest, element: rangeElementOf(crypto, integrity, { after, rows, digest }), sum };
-};
+  { after, rows, sum, last }: Piece,
+): Range => ({ after, rows, digest: rangeDigestOf(crypto, integrity, after, rows, sum), sum, last });
+
+const sumOf = (members: ReadonlyArray<Member>): bigint =>
+  modulo(members.reduce((sum, { element }) => sum + element, 0n));
+
+const byName = (left: Member, right: Member): number => (left.name < right.name ? -1 : 1);
 
 export class RangedRows {
   readonly found: Found;
@@ -173,11 +187,12 @@ export class RangedRows {
       delta.added.set(name, added);
     }
     const replacements = [...deltas].map(([old, delta]) => ({ old, pieces: this.#pieces(old, delta) }));
-    const sum = this.#ranges.sumWith(replacements);
-    const { changes, done } = stored.write(transaction, replacements, () => this.#ranges.with(replacements));
+    const { changes, chain, done } = stored.write(transaction, replacements, this.#ranges.all.length, () =>
+      this.#ranges.with(replacements),
+    );
     return {
       changes,
-      digest: rangesDigestOf(crypto, integrity, { transactions: transaction, rows, sum }),
+      digest: rangesDigestOf(crypto, integrity, { transactions: transaction, rows, chain }),
       done: () => {
         done();
         this.#ranges.apply(replacements);
@@ -187,25 +202,37 @@ export class RangedRows {
 
   #pieces(old: Range, { rows, sum, removed, added }: Delta): Replacement["pieces"] {
     const { most } = this.#ports;
-    const piece = { after: old.after, rows: old.rows + rows, sum: modulo((old.sum ?? 0n) + sum) };
+    let last = old.last ?? old.after;
+    for (const name of added.keys()) if (name > last) last = name;
+    const piece = { after: old.after, rows: old.rows + rows, sum: modulo((old.sum ?? 0n) + sum), last };
     if (piece.rows === 0 && old.after !== "") return [];
     if (piece.rows <= most) return [rangeOf(this.#ports, piece)];
-    const before = this.#members(old);
-    const isThere = new Set(before.map(({ name }) => name));
-    const members = [
-      ...before.filter(({ name }) => !removed.has(name)),
-      ...[...added].map(([name, element]) => ({ name, element })),
-    ].toSorted((left, right) => (left.name < right.name ? -1 : 1));
-    let after = old.after;
-    let last = "";
-    return cut(members, most, (name) => !isThere.has(name)).map((part) => {
-      if (last !== "") after = between(last, part[0]?.name ?? "");
-      last = part.at(-1)?.name ?? "";
-      return rangeOf(this.#ports, {
-        after,
-        rows: part.length,
-        sum: modulo(part.reduce((all, { element }) => all + element, 0n)),
-      });
+    const newest = [...added].map(([name, element]) => ({ name, element })).toSorted(byName);
+    const appended = this.#appended(old, piece, newest);
+    if (appended !== undefined) return appended;
+    const members = this.#members(old).filter(({ name }) => !removed.has(name));
+    return this.#cut(old.after, "", cut([...members, ...newest].toSorted(byName), most));
+  }
+
+  /** Of a table whose keys grow: what was there stays as it is, unread, and what is new follows it. */
+  #appended(old: Range, { rows, sum }: Piece, added: ReadonlyArray<Member>): Replacement["pieces"] | undefined {
+    const { most } = this.#ports;
+    const first = added[0]?.name ?? "";
+    const left = rows - added.length;
+    if (old.last === undefined || first <= old.last || left > most || left * 2 < most) return undefined;
+    if (tableOf(old.after) !== tableOf(old.last)) return undefined;
+    const stays = { after: old.after, rows: left, sum: modulo(sum - sumOf(added)), last: old.last };
+    return [rangeOf(this.#ports, stays), ...this.#cut(old.after, old.last, chunked(added, most))];
+  }
+
+  /** @param last the last name before these parts, if there is one in their range */
+  #cut(begin: string, last: string, parts: ReadonlyArray<ReadonlyArray<Member>>): ReadonlyArray<Range> {
+    let after = begin;
+    let before = last;
+    return parts.map((part) => {
+      if (before !== "") after = between(before, part[0]?.name ?? "");
+      before = part.at(-1)?.name ?? "";
+      return rangeOf(this.#ports, { after, rows: part.length, sum: sumOf(part), last: before });
     });
   }
 

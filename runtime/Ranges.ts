@@ -20,10 +20,10 @@ export interface StoredRange {
 }
 
 export interface Range extends StoredRange {
-  /** Its share of the sum over all. */
-  readonly element: bigint;
   /** The sum of its rows' elements, once they were found to hold. */
   sum: bigint | undefined;
+  /** No name in it is above this one; undefined until its rows were found to hold. */
+  last: string | undefined;
 }
 
 /** What a transaction makes of one range: none where the one before it takes its place. */
@@ -37,16 +37,10 @@ export const modulo = (value: bigint): bigint => ((value % MODULUS) + MODULUS) %
 export class Ranges {
   /** By their beginnings, the first of which is empty. */
   readonly #ranges: Array<Range>;
-  #sum: bigint;
 
   /** @param ranges sorted, the first from the beginning */
   constructor(ranges: ReadonlyArray<Range>) {
     this.#ranges = [...ranges];
-    this.#sum = modulo(ranges.reduce((sum, { element }) => sum + element, 0n));
-  }
-
-  get sum(): bigint {
-    return this.#sum;
   }
 
   get all(): ReadonlyArray<Range> {
@@ -78,16 +72,6 @@ export class Ranges {
     return undefined;
   }
 
-  /** The sum over all once these are made. */
-  sumWith(replacements: ReadonlyArray<Replacement>): bigint {
-    let sum = this.#sum;
-    for (const { old, pieces } of replacements) {
-      sum -= old.element;
-      for (const { element } of pieces) sum += element;
-    }
-    return modulo(sum);
-  }
-
   /** All of them once these are made. */
   with(replacements: ReadonlyArray<Replacement>): ReadonlyArray<Range> {
     const byOld = new Map(replacements.map(({ old, pieces }) => [old, pieces]));
@@ -95,7 +79,6 @@ export class Ranges {
   }
 
   apply(replacements: ReadonlyArray<Replacement>): void {
-    this.#sum = this.sumWith(replacements);
     for (const { old, pieces } of replacements) this.#ranges.splice(this.#placeOf(old), 1, ...pieces);
   }
 
@@ -137,7 +120,10 @@ export interface Member {
   readonly element: bigint;
 }
 
-const tableOf = (name: string): string => name.slice(0, name.indexOf("/"));
+/** What a range becomes that is too large. */
+const PIECES = 4;
+
+export const tableOf = (name: string): string => name.slice(0, name.indexOf("/"));
 
 /** Where several tables meet, as near to the middle as they do. */
 const borderIn = (members: ReadonlyArray<Member>): number | undefined => {
@@ -153,19 +139,18 @@ const borderIn = (members: ReadonlyArray<Member>): number | undefined => {
 
 /**
  * Cuts what has become too many rows into pieces of at most `most`: between tables where several meet, so that each
- * grows by itself; what was only added to at its end leaves full pieces behind; all else is cut in halves.
+ * grows by itself; all else in quarters, since every row that is there has to be read for that.
  *
  * @param members sorted
- * @param isNew whether a name was not there before
  */
-export const cut = (
-  members: ReadonlyArray<Member>,
-  most: number,
-  isNew: (name: string) => boolean,
-): ReadonlyArray<ReadonlyArray<Member>> => {
+export const cut = (members: ReadonlyArray<Member>, most: number): ReadonlyArray<ReadonlyArray<Member>> => {
   if (members.length <= most) return [members];
-  const firstNew = members.findIndex(({ name }) => isNew(name));
-  const isAppended = firstNew >= 0 && members.slice(firstNew).every(({ name }) => isNew(name));
-  const at = borderIn(members) ?? (isAppended ? most : members.length >> 1);
-  return [members.slice(0, at), members.slice(at)].flatMap((part) => cut(part, most, isNew));
+  const border = borderIn(members);
+  if (border !== undefined)
+    return [members.slice(0, border), members.slice(border)].flatMap((part) => cut(part, most));
+  return chunked(members, Math.ceil(members.length / PIECES)).flatMap((part) => cut(part, most));
 };
+
+/** Names that follow one another, `most` at a time. */
+export const chunked = (members: ReadonlyArray<Member>, most: number): ReadonlyArray<ReadonlyArray<Member>> =>
+  Array.from({ length: Math.ceil(members.length / most) }, (_, at) => members.slice(at * most, (at + 1) * most));

@@ -21,8 +21,8 @@ const LEAVES_TAG = "CUSTODY_ROW_LEAVES_V1";
 const HEAD_TAG = "CUSTODY_HEAD_V1";
 const MASK_TAG = "CUSTODY_HEAD_MASK_V1";
 const RANGE_TAG = "CUSTODY_RANGE_V1";
-const RANGE_ELEMENT_TAG = "CUSTODY_RANGE_ELEMENT_V1";
 const RANGES_TAG = "CUSTODY_RANGES_V1";
+const CHAIN_TAG = "CUSTODY_RANGES_CHAIN_V1";
 const ROW_BYTES = 64 * 1024 * 1024;
 const LEAF_BYTES = 32;
 
@@ -149,8 +149,7 @@ export const elementOf = (crypto: Crypto, integrity: IntegrityKey, leaf: Digest)
   BigInt(`0x${crypto.mac(integrity.setKey, HEAD_TAG, digest, leaf)}`);
 
 const rangeCodec = record({ after: text(NAME_CHARACTERS), rows: uint, sum: digest });
-const rangeElementCodec = record({ after: text(NAME_CHARACTERS), rows: uint, digest });
-const rangesCodec = record({ transactions: uint, rows: uint, sum: digest });
+const rangesCodec = record({ transactions: uint, rows: uint, chain: digest });
 
 /** A number modulo {@link MODULUS} as a digest is written. */
 export const asDigest = (sum: bigint): Digest => sum.toString(16).padStart(64, "0") as Digest;
@@ -164,19 +163,20 @@ export const rangeDigestOf = (
   sum: bigint,
 ): Digest => crypto.mac(integrity.setKey, RANGE_TAG, rangeCodec, { after, rows, sum: asDigest(sum) });
 
-/** A range's share of the sum over all ranges: a secret, as that of a row is. */
-export const rangeElementOf = (
-  crypto: Crypto,
-  integrity: IntegrityKey,
-  range: { readonly after: string; readonly rows: number; readonly digest: Digest },
-): bigint => BigInt(`0x${crypto.mac(integrity.setKey, RANGE_ELEMENT_TAG, rangeElementCodec, range)}`);
+/** What stands for no row of ranges. */
+export const NO_CHAIN = "0".repeat(64) as Digest;
+const chainCodec = record({ before: digest, key: text(32), row: bytes(ROW_BYTES) });
 
-/** What the head has of the sum over all ranges. */
+/** What stands for rows of ranges, in their order, once there is one more. */
+export const chainOf = (crypto: Crypto, before: Digest, key: string, row: Uint8Array): Digest =>
+  crypto.digest(CHAIN_TAG, chainCodec, { before, key, row });
+
+/** What the head has of all rows of ranges, which `chain` stands for. */
 export const rangesDigestOf = (
   crypto: Crypto,
   integrity: IntegrityKey,
-  { transactions, rows, sum }: { readonly transactions: number; readonly rows: number; readonly sum: bigint },
-): Digest => crypto.mac(integrity.setKey, RANGES_TAG, rangesCodec, { transactions, rows, sum: asDigest(sum) });
+  head: { readonly transactions: number; readonly rows: number; readonly chain: Digest },
+): Digest => crypto.mac(integrity.setKey, RANGES_TAG, rangesCodec, head);
 
 /**
  * What hides the sum in a head of the versions before ranges (the nonce term of MSet-Add-Hash): bare sums would reveal single rows. A

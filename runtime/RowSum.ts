@@ -36,6 +36,8 @@ export interface Piece {
   readonly after: string;
   readonly rows: number;
   readonly sum: bigint;
+  /** No name in it is above this one. */
+  readonly last: string;
 }
 
 /** Cuts rows, told in their order, into pieces. */
@@ -63,11 +65,15 @@ class Pieces {
   }
 
   get all(): ReadonlyArray<Piece> {
-    return [...this.#done, { after: this.#after, rows: this.#rows, sum: modulo(this.#sum) }];
+    return [...this.#done, this.#piece];
+  }
+
+  get #piece(): Piece {
+    return { after: this.#after, rows: this.#rows, sum: modulo(this.#sum), last: this.#last };
   }
 
   #end(next: string): void {
-    this.#done.push({ after: this.#after, rows: this.#rows, sum: modulo(this.#sum) });
+    this.#done.push(this.#piece);
     this.#after = between(this.#last, next);
     this.#rows = 0;
     this.#sum = 0n;

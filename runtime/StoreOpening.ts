@@ -13,10 +13,10 @@ import { KnownRows } from "./KnownRows.ts";
 import { type Found, RangeProof, type Stored } from "./RangeProof.ts";
 import { RangedRows, rangeOf } from "./RangedRows.ts";
 import { RangeRows, type RangeSizes } from "./RangeRows.ts";
-import { modulo, type Range, type StoredRange } from "./Ranges.ts";
+import { modulo, type Range } from "./Ranges.ts";
 import type { ReadAtStart } from "./ReadAtStart.ts";
 import type { RowOpener } from "./RowOpener.ts";
-import { HEAD_SEAL_VERSION, type IntegrityKey, maskOf, rangeElementOf, rangesDigestOf } from "./RowSeal.ts";
+import { HEAD_SEAL_VERSION, type IntegrityKey, maskOf, rangesDigestOf } from "./RowSeal.ts";
 import { addedUp, type Verified } from "./RowSum.ts";
 import { SealUses } from "./SealUses.ts";
 
@@ -100,10 +100,9 @@ export class StoreOpening {
     const reading = kept.read();
     let page = reading.next();
     for (; page.done !== true; page = reading.next()) yield { rows: 0, of: head.rows };
-    const ranges = page.value.map((range) => this.#unproven(integrity, range));
-    const sum = modulo(ranges.reduce((all, { element }) => all + element, 0n));
+    const ranges = page.value.map((range): Range => ({ ...range, sum: undefined, last: undefined }));
     const { transactions, rows } = head;
-    if (rangesDigestOf(crypto, integrity, { transactions, rows, sum }) !== head.digest)
+    if (rangesDigestOf(crypto, integrity, { transactions, rows, chain: kept.chain }) !== head.digest)
       return "the ranges of rows are not those of the signed head";
     const found = { known: new KnownRows(crypto, integrity.setKey), uses: new SealUses() };
     found.uses.start(transactions);
@@ -112,13 +111,9 @@ export class StoreOpening {
     return fault ?? { head, ranged };
   }
 
-  #unproven(integrity: IntegrityKey, range: StoredRange): Range {
-    return { ...range, element: rangeElementOf(this.#ports.crypto, integrity, range), sum: undefined };
-  }
-
   #rangeRows(): RangeRows {
-    const { bytes, schema, sizes } = this.#ports;
-    return new RangeRows(bytes, schema, sizes);
+    const { bytes, crypto, schema, sizes } = this.#ports;
+    return new RangeRows(bytes, crypto, schema, sizes);
   }
 
   #ranged(
