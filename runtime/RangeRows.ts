@@ -29,11 +29,16 @@ const NO_SEAL = new Uint8Array(0);
 export interface RangeSizes {
   /** Rows of a range, at most. */
   readonly most: number;
+  /**
+   * Rows of what a range is cut into: every row is read for that, and read again once these are full, so there is much
+   * between the two.
+   */
+  readonly piece: number;
   /** Changed ranges that are kept beside all, at least, before all are written anew. */
   readonly changed: number;
 }
 
-export const RANGE_SIZES: RangeSizes = { most: 256, changed: 1_024 };
+export const RANGE_SIZES: RangeSizes = { most: 1_024, piece: 64, changed: 1_024 };
 
 /** How ranges are stored after a transaction. */
 export interface Written {

@@ -10,7 +10,7 @@ import type { TableName } from "../core/Tables.ts";
 import type { Change } from "./ByteStore.ts";
 import { IntegrityFailure } from "./PeerStore.ts";
 import type { Found, RangeProof } from "./RangeProof.ts";
-import type { RangeRows } from "./RangeRows.ts";
+import type { RangeRows, RangeSizes } from "./RangeRows.ts";
 import {
   between,
   chunked,
@@ -53,8 +53,7 @@ export interface RangedPorts {
   readonly integrity: IntegrityKey;
   readonly proof: RangeProof;
   readonly stored: RangeRows;
-  /** Rows of a range. */
-  readonly most: number;
+  readonly sizes: RangeSizes;
   readonly found: Found;
   /** The last durable transaction, where its seal is a row. */
   readonly newest: () => number;
@@ -201,7 +200,7 @@ export class RangedRows {
   }
 
   #pieces(old: Range, { rows, sum, removed, added }: Delta): Replacement["pieces"] {
-    const { most } = this.#ports;
+    const { most, piece: size } = this.#ports.sizes;
     let last = old.last ?? old.after;
     for (const name of added.keys()) if (name > last) last = name;
     const piece = { after: old.after, rows: old.rows + rows, sum: modulo((old.sum ?? 0n) + sum), last };
@@ -211,12 +210,12 @@ export class RangedRows {
     const appended = this.#appended(old, piece, newest);
     if (appended !== undefined) return appended;
     const members = this.#members(old).filter(({ name }) => !removed.has(name));
-    return this.#cut(old.after, "", cut([...members, ...newest].toSorted(byName), most));
+    return this.#cut(old.after, "", cut([...members, ...newest].toSorted(byName), most, size));
   }
 
   /** Of a table whose keys grow: what was there stays as it is, unread, and what is new follows it. */
   #appended(old: Range, { rows, sum }: Piece, added: ReadonlyArray<Member>): Replacement["pieces"] | undefined {
-    const { most } = this.#ports;
+    const { most } = this.#ports.sizes;
     const first = added[0]?.name ?? "";
     const left = rows - added.length;
     if (old.last === undefined || first <= old.last || left > most || left * 2 < most) return undefined;

@@ -120,9 +120,6 @@ export interface Member {
   readonly element: bigint;
 }
 
-/** What a range becomes that is too large. */
-const PIECES = 4;
-
 export const tableOf = (name: string): string => name.slice(0, name.indexOf("/"));
 
 /** Where several tables meet, as near to the middle as they do. */
@@ -138,17 +135,21 @@ const borderIn = (members: ReadonlyArray<Member>): number | undefined => {
 };
 
 /**
- * Cuts what has become too many rows into pieces of at most `most`: between tables where several meet, so that each
- * grows by itself; all else in quarters, since every row that is there has to be read for that.
+ * Cuts what has become more than `most` rows: between tables where several meet, so that each grows by itself, and else
+ * into pieces.
  *
  * @param members sorted
+ * @param piece rows of a piece, at most `most`
  */
-export const cut = (members: ReadonlyArray<Member>, most: number): ReadonlyArray<ReadonlyArray<Member>> => {
+export const cut = (
+  members: ReadonlyArray<Member>,
+  most: number,
+  piece: number,
+): ReadonlyArray<ReadonlyArray<Member>> => {
   if (members.length <= most) return [members];
   const border = borderIn(members);
-  if (border !== undefined)
-    return [members.slice(0, border), members.slice(border)].flatMap((part) => cut(part, most));
-  return chunked(members, Math.ceil(members.length / PIECES)).flatMap((part) => cut(part, most));
+  if (border === undefined) return chunked(members, piece);
+  return [members.slice(0, border), members.slice(border)].flatMap((part) => cut(part, most, piece));
 };
 
 /** Names that follow one another, `most` at a time. */

@@ -23,9 +23,6 @@ import { SealUses } from "./SealUses.ts";
 /** What the history of keys is read from, in use or not. */
 const ALWAYS: ReadonlyArray<TableName> = ["peer", "integrity"];
 
-/** Pieces of rows that were never cut have room to grow. */
-const filled = (most: number): number => Math.ceil((most * 3) / 4);
-
 export interface StoredHead {
   readonly transactions: number;
   /** All but the head, the seals and the ranges. */
@@ -82,8 +79,8 @@ export class StoreOpening {
     const { transactions, digest } = head;
     const mask = digest === undefined ? 0n : maskOf(crypto, rows.history.secret(keyVersion), transactions);
     const sum = digest === undefined ? 0n : modulo(BigInt(`0x${digest}`) - mask);
-    const most = filled(this.#ports.sizes.most);
-    const all = yield* addedUp(this.#stored, integrity, { ...head, sum }, read?.comparison(), most);
+    const { piece } = this.#ports.sizes;
+    const all = yield* addedUp(this.#stored, integrity, { ...head, sum }, read?.comparison(), piece);
     if (typeof all === "string") return all;
     const ranges = all.pieces.map((piece) => rangeOf({ crypto, integrity }, piece));
     return { head, ranged: this.#ranged(integrity, this.#rangeRows(), all, ranges, transactions) };
@@ -125,7 +122,7 @@ export class StoreOpening {
   ): RangedRows {
     const { crypto, newest, sizes } = this.#ports;
     const proof = new RangeProof(this.#stored, integrity);
-    const ports = { crypto, integrity, proof, stored, most: sizes.most, found };
+    const ports = { crypto, integrity, proof, stored, sizes, found };
     return new RangedRows({ ...ports, newest: () => Math.max(opened, newest()) }, ranges);
   }
 
