@@ -38,6 +38,13 @@ interface Row {
   readonly value: StoredRow;
 }
 
+/** The rows of a range as they lie there, believed or not. */
+interface Look {
+  readonly range: Range;
+  readonly seen: ReadonlyArray<Row & Share>;
+  readonly sum: bigint;
+}
+
 /** All rows of a table, some at a time. */
 export function* pagesOf(
   bytes: Pick<ByteStore, "scan">,
@@ -79,18 +86,58 @@ export class RangeProof {
    */
   prove(range: Range, end: string | undefined, newest: number, found: Found, comparison?: Comparison): number {
     const { after, rows, digest } = range;
+    const look = this.#look(range, end, newest, rows);
+    const { seen, sum } = look;
+    if (seen.length !== rows || rangeDigestOf(this.#stored.crypto, this.#integrity, after, rows, sum) !== digest)
+      throw this.#fault(range, end, newest, seen.length);
+    this.#believe(look, found, comparison);
+    return seen.length;
+  }
+
+  /**
+   * Proves the open ranges together: pauses after each.
+   *
+   * @param ends where each of them ends
+   * @param most rows there can be
+   * @param holds whether the head has so many rows and this sum of theirs
+   */
+  *proveOpen(
+    ranges: ReadonlyArray<readonly [Range, string | undefined]>,
+    newest: number,
+    most: number,
+    holds: (rows: number, sum: bigint) => boolean,
+    { found, comparison }: { readonly found: Found; readonly comparison: Comparison | undefined },
+  ): Generator<number, ReadonlyArray<Range>> {
+    const looks: Array<Look> = [];
+    let rows = 0;
+    for (const [range, end] of ranges) {
+      const look = this.#look(range, end, newest, most - rows);
+      looks.push(look);
+      rows += look.seen.length;
+      yield rows;
+    }
+    if (!holds(rows, modulo(looks.reduce((sum, look) => sum + look.sum, 0n)))) {
+      for (const { seen } of looks) for (const { table, key, value } of seen) this.#stored.rows.open(table, key, value);
+      throw new IntegrityFailure("head/self", "the rows, or their ranges, are not those that it was signed for");
+    }
+    for (const look of looks) this.#believe(look, found, comparison);
+    return looks.map(({ range, seen }) => ({ ...range, rows: seen.length }));
+  }
+
+  #look(range: Range, end: string | undefined, newest: number, rows: number): Look {
     const seen: Array<Row & Share> = [];
     let sum = 0n;
-    for (const row of this.#rowsIn(after, end, newest, rows)) {
+    for (const row of this.#rowsIn(range.after, end, newest, rows)) {
       const share = this.#shares.of(row.table, row.key, row.value);
       sum += share.element;
       seen.push({ ...row, ...share });
       if (seen.length > rows) break;
     }
-    sum = modulo(sum);
-    if (seen.length !== rows || rangeDigestOf(this.#stored.crypto, this.#integrity, after, rows, sum) !== digest)
-      throw this.#fault(range, end, newest, seen.length);
-    // Only now: a number that somebody planted must not be counted with.
+    return { range, seen, sum: modulo(sum) };
+  }
+
+  /** Only what holds: a number that somebody planted must not be counted with. */
+  #believe({ range, seen, sum }: Look, found: Found, comparison: Comparison | undefined): void {
     for (const { table, key, value, sealedIn } of seen) {
       comparison?.tell(table, key, value);
       if (table === "seals") {
@@ -103,8 +150,7 @@ export class RangeProof {
     // What proves the head is in no range; what the start has read of it was read with the head.
     range.sum = sum;
     const last = seen.at(-1);
-    range.last = last === undefined ? after : nameOf(last.table, last.key);
-    return seen.length;
+    range.last = last === undefined ? range.after : nameOf(last.table, last.key);
   }
 
   /** The names and elements of a proven range, sorted. Throws {@link IntegrityFailure} where its rows are not those. */

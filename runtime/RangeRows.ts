@@ -14,7 +14,7 @@ import { numberKey } from "../core/protocol/Tables.ts";
 import type { Rows } from "../core/Tables.ts";
 import type { ByteStore, Change } from "./ByteStore.ts";
 import { IntegrityFailure } from "./PeerStore.ts";
-import type { Replacement, StoredRange } from "./Ranges.ts";
+import { OPEN, type Replacement, type StoredRange } from "./Ranges.ts";
 import { chainOf, NO_CHAIN } from "./RowSeal.ts";
 
 const TABLE = "ranges";
@@ -34,11 +34,13 @@ export interface RangeSizes {
    * between the two.
    */
   readonly piece: number;
+  /** Ranges that are open, at most: an unseal reads all of these before the first vote. */
+  readonly open: number;
   /** Changed ranges that are kept beside all, at least, before all are written anew. */
   readonly changed: number;
 }
 
-export const RANGE_SIZES: RangeSizes = { most: 1_024, piece: 64, changed: 1_024 };
+export const RANGE_SIZES: RangeSizes = { most: 2_048, piece: 64, open: 16, changed: 1_024 };
 
 /** How ranges are stored after a transaction. */
 export interface Written {
@@ -118,11 +120,14 @@ export class RangeRows {
     ranges: () => ReadonlyArray<StoredRange>,
   ): Written {
     const changed = replacements.flatMap(({ old, pieces }) => {
+      const [first, ...more] = pieces;
+      if (old.digest === OPEN && first?.digest === OPEN && more.length === 0) return [];
       const isGone = !pieces.some(({ after }) => after === old.after);
       return [...(isGone ? [{ ...storedOf(old), rows: 0 }] : []), ...pieces.map(storedOf)];
     });
     if (this.#all === 0 || this.#changed + changed.length > Math.max(this.#sizes.changed, count))
       return this.#anew(ranges());
+    if (changed.length === 0) return { changes: [], chain: this.#chain, done: () => undefined };
     const key = CHANGED + numberKey(transaction);
     const row = this.#encoded(changed);
     const chain = chainOf(this.#crypto, this.#chain, key, row);

@@ -4,17 +4,23 @@
  */
 import type { Digest } from "../core/base/Digest.ts";
 import type { TableName } from "../core/Tables.ts";
-import { MODULUS } from "./RowSeal.ts";
 
 export const nameOf = (table: TableName, key: string): string => `${table}/${key}`;
 
 /** Above all names of a table: the slash's next sign. */
 export const endOf = (table: TableName): string => `${table}0`;
 
+/** In place of the digest of an open range: one of those that change all the time, of which the head has the sum. */
+export const OPEN = "0".repeat(64) as Digest;
+
+/** Where nobody remembers a transaction that changed a range. */
+export const NEVER = Number.NEGATIVE_INFINITY;
+
 /** A range as it is stored. */
 export interface StoredRange {
   /** All its names are above this one. */
   readonly after: string;
+  /** Of an open one, as many as there once were. */
   readonly rows: number;
   readonly digest: Digest;
 }
@@ -24,6 +30,8 @@ export interface Range extends StoredRange {
   sum: bigint | undefined;
   /** No name in it is above this one; undefined until its rows were found to hold. */
   last: string | undefined;
+  /** The last transaction that changed it, or {@link NEVER}. */
+  readonly changedIn: number;
 }
 
 /** What a transaction makes of one range: none where the one before it takes its place. */
@@ -32,7 +40,8 @@ export interface Replacement {
   readonly pieces: ReadonlyArray<Range>;
 }
 
-export const modulo = (value: bigint): bigint => ((value % MODULUS) + MODULUS) % MODULUS;
+/** Modulo 2^256, as sums of elements are. */
+export const modulo = (value: bigint): bigint => BigInt.asUintN(256, value);
 
 export class Ranges {
   /** By their beginnings, the first of which is empty. */

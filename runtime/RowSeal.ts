@@ -26,9 +26,6 @@ const CHAIN_TAG = "CUSTODY_RANGES_CHAIN_V1";
 const ROW_BYTES = 64 * 1024 * 1024;
 const LEAF_BYTES = 32;
 
-/** Sums of keyed values are modulo this. */
-export const MODULUS = 1n << 256n;
-
 /** The integrity key while it is in memory. */
 export interface IntegrityKey extends Signer {
   /** Keys the digest over all rows: one for all keys of a peer, as secret as they are, and not derivable from them. */
@@ -149,9 +146,9 @@ export const elementOf = (crypto: Crypto, integrity: IntegrityKey, leaf: Digest)
   BigInt(`0x${crypto.mac(integrity.setKey, HEAD_TAG, digest, leaf)}`);
 
 const rangeCodec = record({ after: text(NAME_CHARACTERS), rows: uint, sum: digest });
-const rangesCodec = record({ transactions: uint, rows: uint, chain: digest });
+const rangesCodec = record({ transactions: uint, rows: uint, chain: digest, open: uint, sum: digest });
 
-/** A number modulo {@link MODULUS} as a digest is written. */
+/** A number below 2^256 as a digest is written. */
 export const asDigest = (sum: bigint): Digest => sum.toString(16).padStart(64, "0") as Digest;
 
 /** What stands for the rows of a range: shows nothing of their sum, and nobody without the key makes another. */
@@ -171,12 +168,20 @@ const chainCodec = record({ before: digest, key: text(32), row: bytes(ROW_BYTES)
 export const chainOf = (crypto: Crypto, before: Digest, key: string, row: Uint8Array): Digest =>
   crypto.digest(CHAIN_TAG, chainCodec, { before, key, row });
 
-/** What the head has of all rows of ranges, which `chain` stands for. */
-export const rangesDigestOf = (
-  crypto: Crypto,
-  integrity: IntegrityKey,
-  head: { readonly transactions: number; readonly rows: number; readonly chain: Digest },
-): Digest => crypto.mac(integrity.setKey, RANGES_TAG, rangesCodec, head);
+/** What the digest in a head is over. */
+export interface OverRanges {
+  readonly transactions: number;
+  readonly rows: number;
+  /** Stands for all rows of ranges. */
+  readonly chain: Digest;
+  /** Rows in open ranges, and the sum of their elements. */
+  readonly open: number;
+  readonly sum: bigint;
+}
+
+/** What the head has of all ranges. */
+export const rangesDigestOf = (crypto: Crypto, integrity: IntegrityKey, { sum, ...head }: OverRanges): Digest =>
+  crypto.mac(integrity.setKey, RANGES_TAG, rangesCodec, { ...head, sum: asDigest(sum) });
 
 /**
  * What hides the sum in a head of the versions before ranges (the nonce term of MSet-Add-Hash): bare sums would reveal single rows. A

@@ -13,7 +13,7 @@ import { KnownRows } from "./KnownRows.ts";
 import { type Found, RangeProof, type Stored } from "./RangeProof.ts";
 import { RangedRows, rangeOf } from "./RangedRows.ts";
 import { RangeRows, type RangeSizes } from "./RangeRows.ts";
-import { modulo, type Range } from "./Ranges.ts";
+import { modulo, NEVER, OPEN, type Range } from "./Ranges.ts";
 import type { ReadAtStart } from "./ReadAtStart.ts";
 import type { RowOpener } from "./RowOpener.ts";
 import { HEAD_SEAL_VERSION, type IntegrityKey, maskOf, rangesDigestOf } from "./RowSeal.ts";
@@ -97,14 +97,27 @@ export class StoreOpening {
     const reading = kept.read();
     let page = reading.next();
     for (; page.done !== true; page = reading.next()) yield { rows: 0, of: head.rows };
-    const ranges = page.value.map((range): Range => ({ ...range, sum: undefined, last: undefined }));
     const { transactions, rows } = head;
-    if (rangesDigestOf(crypto, integrity, { transactions, rows, chain: kept.chain }) !== head.digest)
-      return "the ranges of rows are not those of the signed head";
+    const ranges = page.value.map((range): Range => {
+      const changedIn = range.digest === OPEN ? transactions : NEVER;
+      return { ...range, sum: undefined, last: undefined, changedIn };
+    });
     const found = { known: new KnownRows(crypto, integrity.setKey), uses: new SealUses() };
     found.uses.start(transactions);
-    const ranged = this.#ranged(integrity, kept, found, ranges, transactions);
-    const fault = yield* ranged.proveStart(read, ALWAYS);
+    const comparison = read?.comparison();
+    const proof = new RangeProof(this.#stored, integrity);
+    const open = ranges.flatMap((range, at) =>
+      range.digest === OPEN ? [[range, ranges[at + 1]?.after] as const] : [],
+    );
+    const holds = (count: number, sum: bigint): boolean =>
+      rangesDigestOf(crypto, integrity, { transactions, rows, chain: kept.chain, open: count, sum }) === head.digest;
+    const proving = proof.proveOpen(open, transactions, rows + transactions, holds, { found, comparison });
+    let proven = proving.next();
+    for (; proven.done !== true; proven = proving.next()) yield { rows: proven.value, of: rows };
+    const byBeginning = new Map(proven.value.map((range) => [range.after, range]));
+    const known = ranges.map((range) => byBeginning.get(range.after) ?? range);
+    const ranged = this.#ranged(integrity, kept, found, known, transactions);
+    const fault = yield* ranged.proveStart(read, ALWAYS, comparison);
     return fault ?? { head, ranged };
   }
 

@@ -183,6 +183,7 @@ export const protocolTables = {
         after: text(NAME_CHARACTERS),
         /** None: what was a range is part of the one before it. */
         rows: uint,
+        /** Zeros where the head has the sum of its rows, among others that change all the time. */
         digest,
       }),
       RANGES_IN_ROW,

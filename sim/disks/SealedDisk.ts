@@ -13,7 +13,7 @@ import { changedRange } from "./OlderRange.ts";
 import { SimByteDisk } from "./SimByteDisk.ts";
 
 /** So few rows that a run cuts and joins ranges, and writes all of them anew. */
-const SIZES: RangeSizes = { most: 6, piece: 2, changed: 24 };
+const SIZES: RangeSizes = { most: 6, piece: 2, open: 3, changed: 24 };
 /** Ranges that are looked at at once. */
 const LOOKED_AT = 4;
 
