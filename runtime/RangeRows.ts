@@ -23,6 +23,7 @@ const SCAN_PAGE = 64;
 const TOGETHER = 256;
 const ALL = "a";
 const CHANGED = "b";
+const KEY = /^[ab]\d{16}$/;
 const NO_SEAL = new Uint8Array(0);
 
 /** How ranges are cut and kept; the smaller, the sooner a simulation has met all of it. */
@@ -178,7 +179,7 @@ export class RangeRows {
 
   #decoded(key: string, row: Uint8Array, seal: Uint8Array): Rows["ranges"] {
     const decoded = decode(this.#codec, row, this.#schema.newest);
-    if (Either.isLeft(decoded) || seal.length > 0)
+    if (Either.isLeft(decoded) || seal.length > 0 || !KEY.test(key))
       throw new IntegrityFailure(`${TABLE}/${key}`, "it is not as this peer wrote it");
     return decoded.right;
   }

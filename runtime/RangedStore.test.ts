@@ -158,9 +158,7 @@ describe("ranges of rows", () => {
       }
     }
     tables.set("ranges", older);
-    expect(proveHead(open())).toBe(
-      "head/self: the rows, or their ranges, are not those that it was signed for",
-    );
+    expect(proveHead(open())).toBe("head/self: the rows, or their ranges, are not those that it was signed for");
   });
 
   it("that somebody has damaged take no numbers from their rows", () => {
