@@ -21,10 +21,11 @@ type Judged =
   | "unseal"
   | "rekey"
   | "seal"
+  | "promote"
   | OfKeys;
 type Verdict = (body: Uint8Array) => Either.Either<unknown, { readonly code: string }>;
 
-const { initialize, unseal, rekey, seal } = endpoints;
+const { initialize, unseal, rekey, seal, promote } = endpoints;
 const ofKeys =
   (name: OfKeys): Verdict =>
   (body) =>
@@ -38,6 +39,7 @@ const judges: { readonly [N in Judged]: Verdict } = {
   unseal: (body) => readSystemBody(unseal.body, body),
   rekey: (body) => readSystemBody(rekey.body, body),
   seal: (body) => readSystemBody(seal.body, body),
+  promote: (body) => readSystemBody(promote.body, body),
   createKey: ofKeys("createKey"),
   rotateKey: ofKeys("rotateKey"),
   refreshKey: ofKeys("refreshKey"),
@@ -67,10 +69,15 @@ const bodies: { readonly [N in Judged]: ReadonlyArray<unknown> } = {
     endpoints.finishEnrollment.body.example,
     { invitation: "A".repeat(43), credential: { ...credential, authenticatorAttachment: "platform" } },
   ],
-  initialize: [endpoints.initialize.body.example, { peerId: 1, threshold: 1, total: 1, recipients: ["age1x"] }],
+  initialize: [
+    endpoints.initialize.body.example,
+    { peerId: 2, threshold: 2, total: 3, join: true },
+    { peerId: 1, threshold: 1, total: 1, recipients: ["age1x"] },
+  ],
   unseal: [endpoints.unseal.body.example, { reset: true }],
   rekey: [{ start: true, shares: 5, threshold: 3, recipients: ["age1x"] }, { share64: "x" }, { reset: true }],
   seal: [{}],
+  promote: [endpoints.promote.body.example, { ...endpoints.promote.body.example, dryRun: true }],
   createKey: [endpoints.createKey.body.example],
   rotateKey: [endpoints.rotateKey.body.example],
   refreshKey: [{ baseGeneration: 1, authorities: [{ id: "arbitrary" }], assetOwner: "desk-7" }],
