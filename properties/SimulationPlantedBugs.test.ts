@@ -12,6 +12,15 @@ const MOST_MILLIS = 240_000;
 const run = (where: PlantedBug, seed: number, bug?: PlantedBug): RunResult =>
   runSeed(plantedBugOptions(where, seed), { tampering: bug?.tampering() });
 
+const clean = new Map<string, RunResult["violation"]>();
+
+/** What the same seed breaks without the bug; many bugs are planted in the same runs. */
+const brokenWithout = (where: PlantedBug, seed: number): RunResult["violation"] => {
+  const name = JSON.stringify(plantedBugOptions(where, seed));
+  if (!clean.has(name)) clean.set(name, run(where, seed).violation);
+  return clean.get(name);
+};
+
 /** The first of a few seeds in which the bug shows. */
 const findIn = (bug: PlantedBug): RunResult | undefined => {
   for (let seed = 1; seed <= SEEDS; seed++) {
@@ -42,7 +51,7 @@ describe("the checkers", () => {
     const { id = "", facts = [] } = found?.violation ?? {};
     expect(facts.every((fact) => fact.length > 0)).toBe(true);
     for (const words of told[id] ?? []) expect(facts.join("\n")).toMatch(words);
-    expect(run(bug, found?.seed ?? 1).violation).toBeUndefined();
+    expect(brokenWithout(bug, found?.seed ?? 1)).toBeUndefined();
   });
 
   it("are each shown to work by at least one planted bug", () => {
