@@ -13,8 +13,8 @@ interface Stored extends Standing {
 
 const RULE = "everything was healed, and a member has the shares of what is certified, and no others";
 
-const remainder = (ghost: Ghost, { slot, store }: Stored): Unrest | undefined => {
-  const [pending] = allRows(store, "pending");
+const remainder = (ghost: Ghost, { slot, store }: Stored, mayPend: boolean): Unrest | undefined => {
+  const [pending] = mayPend ? [] : allRows(store, "pending");
   if (pending !== undefined)
     return [
       "K8",
@@ -40,10 +40,14 @@ const remainder = (ghost: Ghost, { slot, store }: Stored): Unrest | undefined =>
   return orphan === undefined ? undefined : ["K8", RULE, `peer ${slot} has a share of ${orphan}, which is not there`];
 };
 
-/** Why the keys of these peers are not at rest; undefined when they are. */
-export const keyUnrestOf = (ghost: Ghost, peers: ReadonlyArray<Stored>): Unrest | undefined => {
+/**
+ * Why the keys of these peers are not at rest; undefined when they are.
+ *
+ * @param mayPend what was made and not certified is let be: a peer keeps it for a minute from its start on
+ */
+export const keyUnrestOf = (ghost: Ghost, peers: ReadonlyArray<Stored>, mayPend = false): Unrest | undefined => {
   for (const peer of peers) {
-    const found = peer.state === undefined || ghost.isLying(peer.slot) ? undefined : remainder(ghost, peer);
+    const found = peer.state === undefined || ghost.isLying(peer.slot) ? undefined : remainder(ghost, peer, mayPend);
     if (found !== undefined) return found;
   }
   return undefined;
