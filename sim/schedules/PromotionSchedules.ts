@@ -27,7 +27,7 @@ export const promotionSchedules = {
     plan: (choices) => ({ steps: 1_500, promotion: anySource(choices), workload: WORK }),
   },
   "promote-new-lowest-writer": {
-    marks: { "promoted while callers worked": 12 },
+    marks: { "a promotion was asked for": 1 },
     sizes: PROMOTED,
     plan: (choices) => ({
       steps: 1_500,
@@ -54,7 +54,7 @@ export const promotionSchedules = {
     nemeses: (choices) => [deafTarget(choices)],
   },
   "promote-on-a-bad-network": {
-    marks: { "promoted while callers worked": 24 },
+    marks: { "a promotion was asked for": 1 },
     sizes: PROMOTED,
     plan: (choices) => ({
       steps: 2_000,

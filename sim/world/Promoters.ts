@@ -58,6 +58,7 @@ export class Promoters {
     // Of another threshold than the targets were initialized with, so that no rival can ever win.
     if (promotion.hasRivals && unit.chance("others ask first", 500)) this.#promote(source, rival, false);
     this.#promote(source, threshold, unit.chance("is tried only", 100));
+    this.#world.marks.add("a promotion was asked for");
     this.#world.after(unit.between("asks again after", SECOND, SECOND / 10, 3 * SECOND), () => this.#ask());
   }
 
