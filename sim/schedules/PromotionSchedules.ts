@@ -27,7 +27,7 @@ export const promotionSchedules = {
     plan: (choices) => ({ steps: 1_500, promotion: anySource(choices), workload: WORK }),
   },
   "promote-new-lowest-writer": {
-    marks: { "a promotion was asked for": 1 },
+    marks: { "a promotion was asked for": 2 },
     sizes: PROMOTED,
     plan: (choices) => ({
       steps: 1_500,
@@ -54,7 +54,7 @@ export const promotionSchedules = {
     nemeses: (choices) => [deafTarget(choices)],
   },
   "promote-on-a-bad-network": {
-    marks: { "a promotion was asked for": 1 },
+    marks: { "a promotion was asked for": 2 },
     sizes: PROMOTED,
     plan: (choices) => ({
       steps: 2_000,
