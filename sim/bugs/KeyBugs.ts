@@ -339,6 +339,16 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     })),
   },
   {
+    name: "begins-again",
+    changes: "a member that was restarted begins a session anew that it had told its part of",
+    finds: "K17",
+    schedule: "keygen-crash-each-round",
+    tampering: () => ({
+      delivered: (_world, { state }, message) =>
+        message._tag === "Keygen.Open" ? { ...message, process: state?.fitness.process ?? message.process } : message,
+    }),
+  },
+  {
     name: "signs-with-all-only",
     changes: "a signature waits for every member",
     finds: "LK2",

@@ -157,7 +157,8 @@ export const S53 = (ghost: Ghost): Checker => {
 
   const assertTold = (slot: number, requestId: string, { code, detail, members }: Rejection): void => {
     if (code !== "APPROVER_REPLICATION_UNAVAILABLE") return;
-    const untold = members.find(({ reason }) => speaking.has(reason));
+    // One that lies refuses with codes of other commands too.
+    const untold = members.find(({ peerId, reason }) => speaking.has(reason) && !ghost.isLying(peerId));
     if (untold !== undefined)
       throw new Violation(
         "S53",

@@ -66,18 +66,42 @@ describe("a process that ends while a key is made", () => {
     expect(held(cluster)).toEqual(each(1, 1));
   });
 
-  it("of a member in the middle of it is said, and no second package is told", () => {
+  it.each([
+    [
+      "restarted",
+      (cluster: Cluster) => {
+        cluster.peers.get(3)?.stop();
+        cluster.start(3);
+      },
+    ],
+    [
+      "sealed and unsealed",
+      (cluster: Cluster) => {
+        cluster.dispatch(3, { _tag: "Sealed" });
+        cluster.unseal(3);
+      },
+    ],
+  ])("of a member that told one other of its part is said when it was %s, and nobody accuses anybody", (_how, lose) => {
     const cluster = keyed();
-    const said: Array<Message> = [];
-    cluster.tamper = (from, _to, message) => {
-      if (from === 3) said.push(message);
-      return message._tag === "Keygen.Open" ? { ...message, begun: true } : message;
+    const told = new Set<string>();
+    let isLost = false;
+    cluster.tamper = (from, to, message) => {
+      // The writer does not hear that it is not active.
+      if (from === 3 && to === 1 && message._tag === "Ready" && message.mode !== "active") return undefined;
+      if (from !== 3 || message._tag !== "Keygen.Package") return message;
+      told.add(message.said.boxKey);
+      return to === 2 && !isLost ? message : undefined;
     };
     create(cluster, 2, "request");
-    cluster.pass(300);
-    expect(said.some(({ _tag }) => _tag === "Keygen.Package")).toBe(false);
+    cluster.pass(100);
+    expect(told.size).toBe(1);
+    isLost = true;
+    lose(cluster);
+    cluster.pass(200);
+    cluster.pass(4_000);
+    expect(told.size).toBe(1);
     expect(cluster.answers.get("request")).toMatchObject({
-      rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", members: [{ reason: "SESSION_LOST" }] },
+      rejection: { code: "APPROVER_REPLICATION_UNAVAILABLE", members: [{ peerId: 3, reason: "SESSION_LOST" }] },
     });
     expect(held(cluster)).toEqual(each(0, 0));
   });
@@ -168,7 +192,10 @@ describe("a member that does not do its part", () => {
         : message;
     create(cluster, 1, "request");
     cluster.pass(1_000);
-    expect(cluster.answers.get("request")).toMatchObject({ rejection: { code: "KEYGEN_DISPUTED" } });
+    const answer = cluster.answers.get("request");
+    if (answer?._tag !== "Rejected") throw new Error("it was not found out");
+    expect(answer.rejection.code).toBe("KEYGEN_DISPUTED");
+    expect(answer.rejection.members.map(({ peerId }) => peerId)).toContain(3);
     expect(held(cluster)).toEqual(each(0, 0));
   });
 

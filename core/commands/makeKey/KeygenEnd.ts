@@ -17,6 +17,9 @@ const ENDED_REMEMBERED = 64;
 /** A member cannot refresh what it does not have. */
 export const SHARE_MISSING = "SHARE_MISSING";
 
+/** A member that told its part of a session and does not remember it. */
+export const SESSION_LOST = "SESSION_LOST";
+
 const isMaking = (intent: Queued["intent"]): intent is Making => intent.kind === KEYGEN;
 
 /** The requests at the writer that wait for this very session. */
@@ -116,7 +119,13 @@ export const closeSessions = (step: Step): void => {
     if (made !== undefined && !needed.has(sessionId)) step.editIn(makings, "sessions").delete(sessionId);
 };
 
-/** What this peer drew does not outlive the keys that it is here for, nor its trust in its rows. */
+/**
+ * What this peer drew does not outlive the keys that it is here for, nor its trust in its rows; it begins none of these
+ * sessions anew.
+ */
 export const forgetSessions = (step: Step): void => {
-  if (step.slice(makings).sessions.size > 0) step.editIn(makings, "sessions").clear();
+  for (const sessionId of step.slice(makings).sessions.keys()) {
+    remember(step, sessionId, { code: SESSION_LOST, members: [] });
+    step.editIn(makings, "sessions").delete(sessionId);
+  }
 };

@@ -14,7 +14,7 @@ import type { KeyAndShare } from "../../threshold/ThresholdScheme.ts";
 import { groupKeyOf, heldShare, shareIndexOf } from "../keys/HeldShare.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
 import { generationKey, keyRows } from "../keys/Tables.ts";
-import { endHere, SHARE_MISSING } from "./KeygenEnd.ts";
+import { endHere, SESSION_LOST, SHARE_MISSING } from "./KeygenEnd.ts";
 import type { KeygenMessageOf } from "./KeygenMessages.ts";
 import { beginSession, say, sayPackage } from "./KeygenRounds.ts";
 import { advanceSession, takeEarly } from "./KeygenTurn.ts";
@@ -46,12 +46,12 @@ interface Opening extends Start {
 
 const opening = (
   step: Step,
-  { evidence, incarnations, begun }: KeygenMessageOf<"Keygen.Open">,
+  { evidence, incarnations, process }: KeygenMessageOf<"Keygen.Open">,
   actor: ActorCheck,
 ): Opening | string => {
   const { call, receivedAt } = evidence;
   // Another package than the one that it told would have the others take it for a liar.
-  if (begun) return "SESSION_LOST";
+  if (process !== step.moment.process) return SESSION_LOST;
   if (!step.isCurrent(incarnations)) return "WRONG_INCARNATION";
   if (!isMaking(call)) return "WRONG_REQUEST";
   const authorized = authorize(step.context, actor, makingPermissions(call));
@@ -94,7 +94,7 @@ export const onOpen = (
   }
   makeRoom(step, begun.making);
   const deadline = step.elapsed + MAKING_MILLIS;
-  const session = beginSession(step, { sessionId, evidence: undefined, incarnations, deadline, ...begun });
+  const session = beginSession(step, { sessionId, asked: undefined, incarnations, deadline, ...begun });
   sayPackage(step, session, step.others);
   const next = takeEarly(step, session);
   if (next !== undefined) advanceSession(step, next);

@@ -34,8 +34,8 @@ export const keygenMessages = {
       sessionId: digest,
       evidence: forwardCodec,
       incarnations: list(uint, Limits.members),
-      /** Whether the receiver has begun it: a process that does not remember that has lost its part of it. */
-      begun: bool,
+      /** The process of the receiver that is asked: a later one may have told its part of it and lost that. */
+      process: digest,
     }),
   ),
   /** Round one, to every other member; `again` asks for the receiver's own, which has not come. */

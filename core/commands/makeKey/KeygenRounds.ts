@@ -16,7 +16,7 @@ import { groupRecordOf } from "../keys/GroupRecord.ts";
 import { shareIndexOf } from "../keys/HeldShare.ts";
 import { shareBox } from "../keys/ShareBox.ts";
 import type { KeygenMessage, SaidPackage } from "./KeygenMessages.ts";
-import { type KeygenSession, makings } from "./MakingState.ts";
+import { type AskedOfMembers, type KeygenSession, makings } from "./MakingState.ts";
 import { suiteOfMaking } from "./MakingStanding.ts";
 import { type Rounds, roundsOf } from "./SchemeRounds.ts";
 import { heardDigest, transcriptDigest } from "./Transcript.ts";
@@ -71,7 +71,7 @@ const blamed = (step: Step, { indexes }: Blame): Failure => ({
 /** Begins this peer's part of a session, and tells all others what it commits to. */
 export const beginSession = (
   step: Step,
-  begun: Pick<KeygenSession, "sessionId" | "making" | "evidence" | "incarnations" | "old" | "deadline">,
+  begun: Pick<KeygenSession, "sessionId" | "making" | "asked" | "incarnations" | "old" | "deadline">,
 ): KeygenSession => {
   const { crypto, entropy, keyCrypto } = step.context;
   const { sessionId, making, old } = begun;
@@ -107,6 +107,19 @@ export const keep = (step: Step, session: KeygenSession): KeygenSession => {
 
 export const say = (step: Step, message: KeygenMessage, to: ReadonlyArray<PeerId> = step.others): void =>
   step.sendAll(message, to);
+
+/** At the writer. */
+export const sayOpen = (
+  step: Step,
+  { sessionId, incarnations }: KeygenSession,
+  { evidence, processes }: AskedOfMembers,
+  to: ReadonlyArray<PeerId> = step.others,
+): void => {
+  for (const peerId of to) {
+    const process = processes.get(peerId);
+    if (process !== undefined) say(step, { _tag: "Keygen.Open", sessionId, evidence, incarnations, process }, [peerId]);
+  }
+};
 
 export const sayPackage = (
   step: Step,
@@ -217,7 +230,8 @@ const finish = (step: Step, session: KeygenSession): KeygenSession | Failure => 
     const secret = isSame ? boxes.open(drawn.boxSeed, theirs, boxPlace(sessionId, peerId, step.self), box) : undefined;
     if (secret === undefined) {
       wipeAll(received);
-      return { code: DISPUTED, members: [peerId, step.self] };
+      // Where they have not heard the same, any member may have told them different things.
+      return { code: DISPUTED, members: isSame ? [peerId, step.self] : step.membership.peerIds };
     }
     received.set(indexOf(step, peerId), secret);
   }

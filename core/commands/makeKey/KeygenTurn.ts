@@ -14,6 +14,7 @@ import {
   notePackage,
   proceed,
   say,
+  sayOpen,
   sayPackage,
   sayShare,
 } from "./KeygenRounds.ts";
@@ -139,14 +140,10 @@ const giveUp = (step: Step, session: KeygenSession): void => {
 };
 
 const sayAgain = (step: Step, session: KeygenSession): void => {
-  const { sessionId, evidence, incarnations, made, packages, told, shares, stored } = session;
+  const { asked, made, packages, told, shares, stored } = session;
   const without = (from: ReadonlyMap<PeerId, unknown>): ReadonlyArray<PeerId> =>
     step.others.filter((peerId) => !from.has(peerId));
-  if (evidence !== undefined)
-    for (const peerId of without(stored)) {
-      const begun = packages.has(peerId);
-      say(step, { _tag: "Keygen.Open", sessionId, evidence, incarnations, begun }, [peerId]);
-    }
+  if (asked !== undefined) sayOpen(step, session, asked, without(stored));
   if (made !== undefined) return;
   if (told === undefined) sayPackage(step, session, without(packages), true);
   else for (const peerId of without(shares)) sayShare(step, session, peerId, true);

@@ -19,7 +19,7 @@ import { unavailable } from "../../protocol/Unavailable.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
 import { KEYS_SINCE } from "../keys/Tables.ts";
 import { endEverywhere, makingsInQueue, shareMissing, turnAway, waitingFor } from "./KeygenEnd.ts";
-import { AGAIN_MILLIS, beginSession, say, sayPackage } from "./KeygenRounds.ts";
+import { AGAIN_MILLIS, beginSession, sayOpen, sayPackage } from "./KeygenRounds.ts";
 import { MOST_SESSIONS, startOf } from "./KeygenMember.ts";
 import { advanceSession, PROCEED_TIMER, takeEarly } from "./KeygenTurn.ts";
 import type { Making } from "./Making.ts";
@@ -124,8 +124,11 @@ const open = (step: Step, queued: Wanted): void => {
     step.elapsed + MAKING_MILLIS,
     Math.max(step.elapsed + 1, arrivedAt + writerPatience(step) - soonerMillis(step)),
   );
-  const session = beginSession(step, { sessionId, making, evidence, incarnations, deadline, ...start });
-  say(step, { _tag: "Keygen.Open", sessionId, evidence, incarnations, begun: false });
+  // Every member has answered this process before anything begins.
+  const processes = new Map([...step.state.requests.forgottenUntil].map(([peerId, { process }]) => [peerId, process]));
+  const asked = { evidence, processes };
+  const session = beginSession(step, { sessionId, making, asked, incarnations, deadline, ...start });
+  sayOpen(step, session, asked);
   sayPackage(step, session, step.others);
   const next = takeEarly(step, session);
   if (next !== undefined) advanceSession(step, next);

@@ -26,12 +26,20 @@ export interface Told {
   readonly boxes: ReadonlyMap<PeerId, Uint8Array>;
 }
 
+/** What the writer asks the others, from the beginning of a session to its end. */
+export interface AskedOfMembers {
+  /** The request, with its token; it is shown to every member. */
+  readonly evidence: Forward;
+  /** The processes of the others that take part. */
+  readonly processes: ReadonlyMap<PeerId, Digest>;
+}
+
 /** A key that all members are making together, at one of them. */
 export interface KeygenSession {
   readonly sessionId: Digest;
   readonly making: Making;
-  /** At the writer: the request, with its token; it is shown to every member. */
-  readonly evidence: Forward | undefined;
+  /** At the writer: what it asks the others. */
+  readonly asked: AskedOfMembers | undefined;
   /** Of all members, in member order. */
   readonly incarnations: ReadonlyArray<number>;
   /** The share that is refreshed. */
