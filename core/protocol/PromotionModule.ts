@@ -2,7 +2,7 @@
 import type { Module } from "./Module.ts";
 import { isPresent, type Mode, modes } from "./Mode.ts";
 import { type PromotionMessageOf, promotionMessages } from "./PromotionMessages.ts";
-import { inquireAgain, onStanding } from "./PromotionRequest.ts";
+import { forgetInquiry, inquireAgain, onStanding } from "./PromotionRequest.ts";
 import {
   goOnPromoting,
   onAccepted,
@@ -29,6 +29,7 @@ const PROMOTING: ReadonlySet<Mode> = new Set(["promoting"]);
 const onDecided = (step: Step, from: PeerId, told: PromotionMessageOf<"Promotion.Decided">): void => {
   if (step.mode === "founding") return install(step, told);
   onOwnDecision(step, told);
+  if (step.mode === "quarantined") forgetInquiry(step, "it has decided a promotion before, and does not remember it");
   sayInstalled(step, from, told);
 };
 

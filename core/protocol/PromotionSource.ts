@@ -222,6 +222,8 @@ const isAlone = ({ state, context }: Step): boolean =>
 /** Goes on with what was pinned, after an unseal and at every timer. */
 export const goOnPromoting = (step: Step): void => {
   const { own } = step.state.cluster.promotion;
+  // A restore of this peer may have been all that was left to wait for.
+  finishPromotion(step);
   if (own !== undefined) return tellAll(step);
   if (!isAlone(step)) return;
   introduceAgain(step);

@@ -1,27 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { type Cluster, codeOf } from "../../properties/cluster/Cluster.ts";
-import { answeredWith, beforePromotion, planOf, promote } from "../../properties/cluster/Promoting.ts";
-import { copyOf, declare, stateOf } from "../../properties/cluster/Restoring.ts";
+import { codeOf } from "../../properties/cluster/Cluster.ts";
+import {
+  answeredWith,
+  expectDone,
+  lost,
+  modesOf,
+  planOf,
+  promote,
+  stageAt,
+  withApprover,
+} from "../../properties/cluster/Promoting.ts";
+import { copyOf, stateOf } from "../../properties/cluster/Restoring.ts";
 import type { Digest, PublicKey, Signature } from "../base/Digest.ts";
 import type { Message } from "../Message.ts";
-import { modeOf } from "./Mode.ts";
 import { promotionStatus } from "./PromotionStatus.ts";
 
 const OTHER = "ab".repeat(32) as PublicKey;
 const FORGED = "cd".repeat(64) as Signature;
-
-const modesOf = (cluster: Cluster): ReadonlyArray<string> =>
-  [1, 2, 3].map((peerId) => modeOf(stateOf(cluster, peerId)));
-const stageAt = (cluster: Cluster, peerId: number): string | undefined =>
-  promotionStatus(stateOf(cluster, peerId))?.stage;
-
-/** A source with an approver, and two peers that wait. */
-const withApprover = (): Cluster => {
-  const cluster = beforePromotion();
-  cluster.register(2, "first", "alice", 1);
-  cluster.pass(500);
-  return cluster;
-};
 
 /** Messages of this kind are changed on their way, or lost. */
 const altering =
@@ -31,17 +26,6 @@ const altering =
   ) =>
   (_from: number, to: number, message: Message): Message | undefined =>
     message._tag === tag ? change(message as Extract<Message, { _tag: T }>, to) : message;
-
-const lost =
-  (...tags: ReadonlyArray<Message["_tag"]>) =>
-  (_from: number, _to: number, message: Message) =>
-    tags.includes(message._tag) ? undefined : message;
-
-const expectDone = (cluster: Cluster, approvers = 1): void => {
-  expect(modesOf(cluster)).toEqual(["active", "active", "active"]);
-  for (const peerId of [1, 2, 3]) expect(stateOf(cluster, peerId).registry.approvers).toBe(approvers);
-  expect(stageAt(cluster, 2)).toBe("DONE");
-};
 
 describe("a source", () => {
   it("refuses changes by name from the moment it has pinned a draft, and serves reads", () => {
@@ -172,52 +156,6 @@ describe("a source", () => {
     cluster.pass(10_000);
     expect(stateOf(cluster, 2).cluster.peer).toMatchObject({ threshold: 2, total: 3 });
     expect(cluster.row(2, "peer", "self")).toMatchObject({ threshold: 2, total: 3 });
-  });
-});
-
-describe("a source that is put back from a backup", () => {
-  it.each(["before it had pinned", "when it had pinned"])(
-    "made %s quarantines itself once a target shows it the decision, and a restore brings it back",
-    (when) => {
-      const cluster = withApprover();
-      const before = copyOf(cluster.tables.get(2));
-      cluster.tamper = lost("Promotion.Accepted");
-      promote(cluster);
-      cluster.pass(2_000);
-      const backup = when === "when it had pinned" ? copyOf(cluster.tables.get(2)) : before;
-      cluster.tamper = (_from, _to, message) => message;
-      cluster.pass(10_000);
-      cluster.register(1, "later", "bob", 2);
-      cluster.pass(1_000);
-      expect(codeOf(cluster, "later")).toBe("Registered");
-      cluster.tables.set(2, backup);
-      cluster.start(2);
-      cluster.pass(5_000);
-      expect(modeOf(stateOf(cluster, 2))).toBe("quarantined");
-      expect(stateOf(cluster, 2).fitness.quarantine).toContain("decided the promotion");
-      declare(cluster, 2);
-      cluster.pass(15_000);
-      expectDone(cluster, 2);
-    },
-  );
-
-  it("made after its decision finds out from its own signature", () => {
-    const cluster = withApprover();
-    cluster.tamper = lost("Promotion.Installed");
-    promote(cluster);
-    cluster.pass(10_000);
-    const backup = copyOf(cluster.tables.get(2));
-    cluster.tamper = (_from, _to, message) => message;
-    cluster.pass(2_000);
-    cluster.register(1, "later", "bob", 2);
-    cluster.pass(1_000);
-    cluster.tables.set(2, backup);
-    cluster.start(2);
-    cluster.pass(5_000);
-    expect(modeOf(stateOf(cluster, 2))).toBe("quarantined");
-    declare(cluster, 2);
-    cluster.pass(15_000);
-    expectDone(cluster, 2);
   });
 });
 

@@ -31,8 +31,8 @@ const faultOf = (step: Step, from: PeerId, identityKey: string, offered: Offered
   if (joins === undefined) return "its configuration names no source that it may be promoted by";
   if (joins.peerId !== from || joins.identityKey !== identityKey)
     return `its configuration names peer ${joins.peerId} as the source, and a key that is not the sender's`;
-  if (promotion.bound !== undefined) return `it is bound to the promotion ${promotion.bound.transferId}, for ever`;
   if (membership !== undefined) return "it belongs to a cluster already";
+  if (promotion.bound !== undefined) return `it is bound to the promotion ${promotion.bound.transferId}, for ever`;
   if (founding.vote !== undefined) return "it has signed for another cluster: initialize it again";
   if (!members.some((each) => each.peerId === step.self && each.identityKey === peer?.identityKey))
     return "the plan gives it another id or another identity key";
@@ -40,6 +40,12 @@ const faultOf = (step: Step, from: PeerId, identityKey: string, offered: Offered
   if (peer.threshold !== threshold) return `it was initialized with the threshold ${peer.threshold}`;
   if (offered.development !== development) return "only one of it and the source is a development peer";
   return undefined;
+};
+
+/** Whoever asks for a promotion that this peer is a member by has forgotten that it decided. */
+const remind = (step: Step, from: PeerId): void => {
+  const told = decisionTold(step);
+  if (told?.draft.source === from) tell(step, told, [from]);
 };
 
 /** P0: says whether it would accept; nothing is written. */
@@ -50,6 +56,7 @@ export const onAsk = (
 ): void => {
   const identityKey = ownKey(step);
   if (identityKey === undefined) return;
+  remind(step, from);
   const differs = configDigest === step.context.settings.configDigest ? undefined : "its cluster configuration differs";
   const fault = faultOf(step, from, key, offered) ?? differs;
   tell(step, { _tag: "Promotion.Standing", identityKey, nonce, fault }, [from]);
@@ -66,11 +73,9 @@ export const onDraft = (
   if (identityKey === undefined || signer === undefined) return;
   const transferId = transferIdOf(crypto, draft);
   const { promotion, founding, membership } = step.state.cluster;
+  remind(step, from);
   if (promotion.bound?.transferId === transferId) {
-    // A source that still collects signatures has forgotten that it decided.
-    const told = decisionTold(step);
-    if (told !== undefined) tell(step, told, [from]);
-    else if (founding.vote !== undefined && membership === undefined)
+    if (founding.vote !== undefined && membership === undefined)
       tell(step, { _tag: "Promotion.Accepted", identityKey, transferId, signature: founding.vote.signature }, [from]);
     return;
   }

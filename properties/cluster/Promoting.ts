@@ -1,14 +1,18 @@
 /** An instance that is alone, and peers that wait to become a cluster with it. */
+import { expect } from "vitest";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Digest } from "../../core/base/Digest.ts";
+import type { Message } from "../../core/Message.ts";
+import { modeOf } from "../../core/protocol/Mode.ts";
 import { transferIdOf } from "../../core/protocol/PromotionDraft.ts";
 import type { PromotionPlan } from "../../core/protocol/PromotionPlan.ts";
 import type { Promotion, Stage } from "../../core/protocol/PromotionState.ts";
-import type { PromotionStatus } from "../../core/protocol/PromotionStatus.ts";
+import { promotionStatus, type PromotionStatus } from "../../core/protocol/PromotionStatus.ts";
 import type { Settings } from "../../core/protocol/Event.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { actor, Cluster, crypto, NOW } from "./Cluster.ts";
 import { keyOf } from "./Crypto.ts";
+import { stateOf } from "./Restoring.ts";
 
 const keyWith = (seed: number) => keyOf(new Uint8Array(32).fill(seed)).publicKey;
 
@@ -95,4 +99,30 @@ export const draftOf = (stage: Stage): NonNullable<Promotion["own"]> => {
     nonce: digest,
   };
   return { draft, stage, transferId: transferIdOf(crypto, draft) };
+};
+
+export const modesOf = (cluster: Cluster): ReadonlyArray<string> =>
+  [1, 2, 3].map((peerId) => modeOf(stateOf(cluster, peerId)));
+
+export const stageAt = (cluster: Cluster, peerId: number): string | undefined =>
+  promotionStatus(stateOf(cluster, peerId))?.stage;
+
+/** A source with an approver, and two peers that wait. */
+export const withApprover = (): Cluster => {
+  const cluster = beforePromotion();
+  cluster.register(2, "first", "alice", 1);
+  cluster.pass(500);
+  return cluster;
+};
+
+/** Messages of these kinds are lost. */
+export const lost =
+  (...tags: ReadonlyArray<Message["_tag"]>) =>
+  (_from: number, _to: number, message: Message) =>
+    tags.includes(message._tag) ? undefined : message;
+
+export const expectDone = (cluster: Cluster, approvers = 1): void => {
+  expect(modesOf(cluster)).toEqual(["active", "active", "active"]);
+  for (const peerId of [1, 2, 3]) expect(stateOf(cluster, peerId).registry.approvers).toBe(approvers);
+  expect(stageAt(cluster, 2)).toBe("DONE");
 };
