@@ -39,8 +39,6 @@ export const Limits = {
   /** Characters of the id of an authority or of an asset's owner. */
   authorityIdCharacters: 128,
   authoritiesOfKey: 32,
-  /** Custody keys that one promotion moves. */
-  promotedKeys: 256,
   /** Why a target refuses, in words. */
   promotionFaultBytes: 256,
   /** How long a source waits for what its targets say before anything is pinned. */

@@ -12,6 +12,7 @@ import type { RowView, Tables } from "./Tables.ts";
 import type { Step } from "./Step.ts";
 import type { Call, Forward } from "./Forward.ts";
 import type { EvaluationContext } from "./EvaluationContext.ts";
+import type { StepContext } from "./Event.ts";
 import type { Contents, Target } from "./Command.ts";
 import type { ModuleMessage } from "./Message.ts";
 import type { Mode } from "./Mode.ts";
@@ -104,7 +105,7 @@ export interface Module {
   /** By name. */
   readonly timers: { readonly [name: string]: TimerHandler };
   /** Names, at most so many, of what it has that no promotion can carry; absent where all of it moves. */
-  readonly unpromotable?: (view: RowView, limit: number) => ReadonlyArray<string>;
+  readonly unpromotable?: (context: StepContext, limit: number) => ReadonlyArray<string>;
   /** Continues what waits, where it can go on; called at the end of every event. */
   readonly goOn: (step: Step) => void;
 }

@@ -1,13 +1,10 @@
-import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import { crypto } from "../../properties/cluster/Crypto.ts";
 import { draftOf } from "../../properties/cluster/Promoting.ts";
 import { Limits } from "../base/Limits.ts";
-import { decode } from "../codec/CborReader.ts";
 import { encode } from "../codec/CborWriter.ts";
-import { NEWEST } from "../codec/Versioned.ts";
 import { messageCodec } from "../Message.ts";
-import { draftCodec, isCluster, topologyOf } from "./PromotionDraft.ts";
+import { isCluster, topologyOf } from "./PromotionDraft.ts";
 
 const { draft, transferId } = draftOf("PINNED");
 
@@ -16,13 +13,6 @@ describe("a draft", () => {
     const topology = topologyOf(crypto, draft);
     expect(topology).toMatchObject({ transferId, firstSlot: draft.firstSlot, prevDigest: draft.oldDigest });
     expect(topologyOf(crypto, { ...draft, approvers: draft.approvers + 1 }).transferId).not.toBe(transferId);
-  });
-
-  it("moves as many keys as it may, and no more", () => {
-    const withKeys = (count: number) => ({ ...draft, keys: Array.from({ length: count }, (_, at) => `k${at}`) });
-    const most = withKeys(Limits.promotedKeys);
-    expect(decode(draftCodec, encode(draftCodec, most), NEWEST)).toEqual(Either.right(most));
-    expect(() => encode(draftCodec, withKeys(Limits.promotedKeys + 1))).toThrow();
   });
 
   it("is of a cluster with more than one member and a threshold among them", () => {

@@ -3,7 +3,7 @@
  * the digest of all that, and part of the new topology, so every member that signs that topology has agreed to the
  * whole draft and to no other (contract 10.6, protocol.md 4g).
  */
-import { bool, digest, list, publicKey, record, text, type TypeOf, uint } from "../codec/Codec.ts";
+import { bool, digest, list, publicKey, record, type TypeOf, uint } from "../codec/Codec.ts";
 import { formsOf, kept } from "../codec/Versioned.ts";
 import type { Crypto } from "../crypto/Crypto.ts";
 import type { Digest } from "../base/Digest.ts";
@@ -40,8 +40,6 @@ export const draftCodec = kept(
       /** The registry that every member begins with. */
       root: digest,
       approvers: uint,
-      /** Custody keys that move with it, by id. */
-      keys: list(text(Limits.keyIdCharacters), Limits.promotedKeys),
       /** Who asked for it. */
       principalDigest: digest,
       nonce: digest,

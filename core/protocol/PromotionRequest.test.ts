@@ -142,16 +142,17 @@ describe("a request for a promotion", () => {
     ]);
   });
 
-  it("is refused while a custody key is not destroyed, which is named", () => {
+  it("is refused while a custody key that no members can share is not destroyed, which is named", () => {
     const cluster = beforePromotion();
     cluster.judge = () => keeper;
-    create(cluster, 2, "key");
+    create(cluster, 2, "key", { algorithm: "P256" });
+    create(cluster, 2, "shareable", { keyId: "k2" });
     cluster.pass(1_000);
-    expect(codeOf(cluster, "key")).toBe("KeyMade");
+    expect([codeOf(cluster, "key"), codeOf(cluster, "shareable")]).toEqual(["KeyMade", "KeyMade"]);
     promote(cluster);
     cluster.settle();
     expect(rejected(cluster)).toMatchObject({ code: "KEYS_NOT_PROMOTABLE" });
-    expect(rejected(cluster).detail).toContain("k1");
+    expect(rejected(cluster).detail).toContain(": k1.");
     expect(cluster.row(2, "promotion", "self")).toBeUndefined();
     destroy(cluster, 2, "destroyed", { generation: 1, baseGeneration: 1, final: true });
     cluster.pass(1_000);

@@ -38,8 +38,10 @@ const another = (what: string): Rejection =>
 
 /** Keys that cannot move: listed before anything is pinned. */
 const keysInTheWay = (step: Step): Rejection | undefined => {
-  const { view, commands } = step.context;
-  const keys = commands.modules.flatMap(({ unpromotable }) => unpromotable?.(view, Limits.listedFaults) ?? []);
+  const { context } = step;
+  const keys = context.commands.modules.flatMap(
+    ({ unpromotable }) => unpromotable?.(context, Limits.listedFaults) ?? [],
+  );
   if (keys.length === 0) return undefined;
   return rejection(
     "KEYS_NOT_PROMOTABLE",

@@ -62,7 +62,6 @@ export const pin = (step: Step, { plan, actor, nonce }: Inquiry): void => {
     firstSlot: Math.max(topology.firstSlot, undecided.highSeq + 1),
     root: crypto.setDigest(registry.set),
     approvers: registry.approvers,
-    keys: [],
     principalDigest: crypto.digest(PRINCIPAL_TAG, actorCodec, actor),
     nonce,
   };

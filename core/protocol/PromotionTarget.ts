@@ -96,7 +96,7 @@ const draftFault = (
 ): string | undefined => {
   if (draft.source !== from || !continues(step.context.crypto, draft, previous)) return "the draft does not hold";
   if (previous.topology.members[0]?.identityKey !== key) return "the draft is not of its sender's instance";
-  return draft.keys.length > 0 ? "the draft has custody keys, which this version cannot take over" : undefined;
+  return undefined;
 };
 
 /** The one signature of this peer under a topology, and the one draft, for ever. */

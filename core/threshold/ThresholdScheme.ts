@@ -56,6 +56,18 @@ export interface RefreshPackage {
   readonly commitments: ReadonlyArray<Element>;
 }
 
+/** A member's part of the dealing of a whole key: what it is to a refresh, and of the dealer that of a whole polynomial. */
+export type DealPackage = RefreshPackage;
+
+/** A key that is whole at one of the parties, the dealer. */
+export interface WholeKey {
+  readonly dealer: ShareIndex;
+  /** As verifiers know it. */
+  readonly publicKey: string;
+  /** At the dealer: the scalar. */
+  readonly secret: Secret | undefined;
+}
+
 /** To the two nonces of one member for one signature (RFC 9591 5.1). */
 export interface NonceCommitments {
   readonly index: ShareIndex;
@@ -107,6 +119,21 @@ export interface ThresholdScheme {
     seed: Secret,
     old: KeyAndShare,
     others: ReadonlyArray<RefreshPackage>,
+    received: SecretsFor,
+  ) => Either.Either<KeyAndShare, Blame>;
+
+  /**
+   * The same three for the first shares of a key that is whole at one member (RFC 9591 appendix C). All others add to
+   * the dealer's polynomial as to a refresh, so that it knows no share but its own. Blames a dealer of another key.
+   */
+  readonly dealPackage: (seed: Secret, whole: WholeKey, me: ShareIndex, parties: Parties) => DealPackage;
+  readonly dealShares: (seed: Secret, whole: WholeKey, me: ShareIndex, parties: Parties) => SecretsFor;
+  readonly dealFinish: (
+    seed: Secret,
+    whole: WholeKey,
+    me: ShareIndex,
+    parties: Parties,
+    others: ReadonlyArray<DealPackage>,
     received: SecretsFor,
   ) => Either.Either<KeyAndShare, Blame>;
 

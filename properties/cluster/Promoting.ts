@@ -94,7 +94,6 @@ export const draftOf = (stage: Stage): NonNullable<Promotion["own"]> => {
     firstSlot: 4,
     root: digest,
     approvers: 3,
-    keys: [],
     principalDigest: digest,
     nonce: digest,
   };

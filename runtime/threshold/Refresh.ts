@@ -24,17 +24,15 @@ import {
   type Group,
   Misfit,
   type Point,
+  type Protocols,
   pointOf,
   scalarOf,
   secretOf,
   valueAt,
 } from "./Group.ts";
 
-const coefficientsOf = <P extends Point<P>>(
-  group: Group<P>,
-  seed: Secret,
-  threshold: number,
-): ReadonlyArray<bigint> => {
+/** A polynomial without a constant term. */
+export const zeroSharing = (group: Protocols, seed: Secret, threshold: number): ReadonlyArray<bigint> => {
   const random = expansion(seed, "refresh");
   return [0n, ...Array.from({ length: threshold - 1 }, () => drawScalar(group, random))];
 };
@@ -49,15 +47,23 @@ const pointsOf = <P extends Point<P>>(
   return [group.Point.ZERO, ...commitments.map((each) => pointOf(group, each))];
 };
 
-const packageOf = <P extends Point<P>>(
+/** Commitments to all coefficients but the constant zero. */
+export const committedTo = <P extends Point<P>>(
   group: Group<P>,
-  seed: Secret,
+  [, ...drawn]: ReadonlyArray<bigint>,
   me: ShareIndex,
-  { threshold }: Parties,
-): RefreshPackage => {
-  const [, ...drawn] = coefficientsOf(group, seed, threshold);
-  return { index: me, commitments: drawn.map((each) => elementOf(group.Point.BASE.multiply(each))) };
-};
+): RefreshPackage => ({ index: me, commitments: drawn.map((each) => elementOf(group.Point.BASE.multiply(each))) });
+
+/** The values of a polynomial for all other parties. */
+export const valuesFor = (
+  group: Protocols,
+  coefficients: ReadonlyArray<bigint>,
+  me: ShareIndex,
+  { indexes }: Parties,
+): SecretsFor =>
+  new Map(
+    indexes.filter((each) => each !== me).map((each) => [each, secretOf(group, valueAt(group, coefficients, each))]),
+  );
 
 /** The key after all of these have been added to it. */
 const refreshedKey = <P extends Point<P>>(
@@ -78,16 +84,50 @@ const refreshedKey = <P extends Point<P>>(
   };
 };
 
-const finished = <P extends Point<P>>(
+/** A share with what these, and this member itself, share of zero. */
+export const addedUp = <P extends Point<P>>(
   group: Group<P>,
-  seed: Secret,
   { key, share }: KeyAndShare,
+  own: ReadonlyArray<bigint>,
   others: ReadonlyArray<RefreshPackage>,
   received: SecretsFor,
 ): KeyAndShare => {
-  const parties = { threshold: key.threshold, indexes: [...key.verifyingShares.keys()] };
   const me = share.index;
+  const partOf = (index: ShareIndex): bigint => scalarOf(group, received.get(index)?.expose() ?? new Uint8Array());
+  const wrong = failing(others, (each) =>
+    group.Point.BASE.multiply(partOf(each.index)).equals(committedAt(group, pointsOf(group, each, key.threshold), me)),
+  );
+  if (wrong.length > 0) throw new Misfit(wrong, "the share does not lie on a polynomial without a constant term");
+  const { Fn } = group.keygen.utils;
+  const added = others.reduce((sum, { index }) => Fn.add(sum, partOf(index)), valueAt(group, own, me));
+  const packages = own.length === 0 ? others : [committedTo(group, own, me), ...others];
+  return {
+    key: refreshedKey(group, key, packages),
+    share: { index: me, secret: secretOf(group, Fn.add(scalarOf(group, share.secret.expose()), added)) },
+  };
+};
+
+const finished = <P extends Point<P>>(
+  group: Group<P>,
+  seed: Secret,
+  old: KeyAndShare,
+  others: ReadonlyArray<RefreshPackage>,
+  received: SecretsFor,
+): KeyAndShare => {
+  const parties = { threshold: old.key.threshold, indexes: [...old.key.verifyingShares.keys()] };
+  const me = old.share.index;
   assertParties(parties, me);
+  assertAll(parties, me, others, received);
+  return addedUp(group, old, zeroSharing(group, seed, parties.threshold), others, received);
+};
+
+/** Throws unless each of the other parties has told its package and its share. */
+export const assertAll = (
+  parties: Parties,
+  me: ShareIndex,
+  others: ReadonlyArray<RefreshPackage>,
+  received: SecretsFor,
+): void => {
   assertOthers(
     parties,
     me,
@@ -95,20 +135,6 @@ const finished = <P extends Point<P>>(
     "package",
   );
   assertOthers(parties, me, [...received.keys()], "share");
-  const partOf = (index: ShareIndex): bigint => scalarOf(group, received.get(index)?.expose() ?? new Uint8Array());
-  const wrong = failing(others, (each) =>
-    group.Point.BASE.multiply(partOf(each.index)).equals(committedAt(group, pointsOf(group, each, key.threshold), me)),
-  );
-  if (wrong.length > 0) throw new Misfit(wrong, "the share does not lie on a polynomial without a constant term");
-  const { Fn } = group.keygen.utils;
-  const added = others.reduce(
-    (sum, { index }) => Fn.add(sum, partOf(index)),
-    valueAt(group, coefficientsOf(group, seed, key.threshold), me),
-  );
-  return {
-    key: refreshedKey(group, key, [packageOf(group, seed, me, parties), ...others]),
-    share: { index: me, secret: secretOf(group, Fn.add(scalarOf(group, share.secret.expose()), added)) },
-  };
 };
 
 export const refresh = <P extends Point<P>>(
@@ -116,13 +142,11 @@ export const refresh = <P extends Point<P>>(
 ): Pick<ThresholdScheme, "refreshPackage" | "refreshShares" | "refreshFinish"> => ({
   refreshPackage: (seed, me, parties) => {
     assertParties(parties, me);
-    return packageOf(group, seed, me, parties);
+    return committedTo(group, zeroSharing(group, seed, parties.threshold), me);
   },
   refreshShares: (seed, me, parties) => {
     assertParties(parties, me);
-    const coefficients = coefficientsOf(group, seed, parties.threshold);
-    const others = parties.indexes.filter((each) => each !== me);
-    return new Map(others.map((each) => [each, secretOf(group, valueAt(group, coefficients, each))]));
+    return valuesFor(group, zeroSharing(group, seed, parties.threshold), me, parties);
   },
   refreshFinish: (seed, old, others, received) =>
     attempt(() => finished(group, seed, old, others, received), "packages and shares do not fit together"),

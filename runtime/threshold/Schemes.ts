@@ -5,6 +5,7 @@ import { hexToBytes } from "@noble/hashes/utils.js";
 import type { GroupKey, ThresholdScheme } from "../../core/threshold/ThresholdScheme.ts";
 import { noblePrimitives } from "../NobleCrypto.ts";
 import type { Group, Point } from "./Group.ts";
+import { deal } from "./Deal.ts";
 import { keygen } from "./Keygen.ts";
 import { refresh } from "./Refresh.ts";
 import { repair } from "./Repair.ts";
@@ -33,6 +34,7 @@ export const schemeOf = <P extends Point<P>>(
   publicKey,
   ...keygen(group),
   ...refresh(group),
+  ...deal(group, publicKey),
   ...signing(group),
   ...repair(group),
   verify: verifying(verify),
@@ -52,9 +54,12 @@ const verifySchnorr: Verify = (key, message, signature) => schnorr.verify(signat
 /** FROST(secp256k1, SHA-256) with signatures of BIP 340. */
 export const bip340Scheme = schemeOf(curve, verifySchnorr, xOnly);
 
+const tweakedX: ThresholdScheme["publicKey"] = (key) => xOnly(tweakedKey(key));
+
 /** The same with the tweak of an output key that commits to no script (BIP 341, BIP 86). */
 export const taprootScheme: ThresholdScheme = {
   ...bip340Scheme,
   ...signing(curve, { key: tweakedKey, held: tweaked }),
-  publicKey: (key) => xOnly(tweakedKey(key)),
+  ...deal(curve, tweakedX),
+  publicKey: tweakedX,
 };

@@ -37,11 +37,22 @@ const bytesOf = (secret: Secret): Uint8Array => {
   return bytes;
 };
 
+/** A secret that is a scalar already. */
+const itself = (secret: Secret): Secret => new Secret(bytesOf(secret));
+
 /** RFC 8032: the secret is the seed, and signatures need no randomness. */
 export const soloEd25519: SoloScheme = {
   keyOf: (seed) => {
     const secret = expanded(seed, "ED25519", SECRET_BYTES);
     return { publicKey: bytesToHex(ed25519.getPublicKey(secret)), secret: new Secret(secret) };
+  },
+  // RFC 8032 section 5.1.5, reduced: what the seed's signatures multiply by.
+  scalarOf: (secret) => {
+    const { head, prefix, scalar } = ed25519.utils.getExtendedPublicKey(bytesOf(secret));
+    const bytes = ed25519.Point.Fn.toBytes(scalar);
+    const shared = new Secret(bytes);
+    for (const each of [head, prefix, bytes]) each.fill(0);
+    return shared;
   },
   sign: (secret, message) => bytesToHex(ed25519.sign(message, bytesOf(secret))),
 };
@@ -52,6 +63,7 @@ export const soloBip340: SoloScheme = {
     const secret = scalarOf(secp256k1, seed, "BIP340");
     return { publicKey: bytesToHex(schnorr.getPublicKey(secret.expose())), secret };
   },
+  scalarOf: itself,
   sign: (secret, message, entropy) => bytesToHex(schnorr.sign(message, bytesOf(secret), entropy.expose())),
 };
 
@@ -68,6 +80,7 @@ export const soloTaproot: SoloScheme = {
     const secret = scalarOf(secp256k1, seed, "TAPROOT");
     return { publicKey: xOnly(tweakedKey(alone(secret))), secret };
   },
+  scalarOf: itself,
   sign: (secret, message, entropy) => {
     const { share } = tweaked({ key: alone(secret), share: { index: 1, secret } });
     try {
@@ -87,6 +100,7 @@ const soloEcdsa = (curve: ECDSA, purpose: string): SoloScheme => ({
     const secret = scalarOf(curve, seed, purpose);
     return { publicKey: bytesToHex(curve.getPublicKey(secret.expose())), secret };
   },
+  scalarOf: undefined,
   sign: (secret, message, entropy) =>
     bytesToHex(
       curve.sign(message, bytesOf(secret), {
@@ -104,6 +118,7 @@ const soloMlDsa = (algorithm: DSA, purpose: string): SoloScheme => ({
     const secret = new Secret(expanded(seed, purpose, SECRET_BYTES));
     return { publicKey: bytesToHex(algorithm.keygen(secret.expose()).publicKey), secret };
   },
+  scalarOf: undefined,
   sign: (secret, message, entropy) => {
     const { secretKey } = algorithm.keygen(bytesOf(secret));
     const signature = bytesToHex(algorithm.sign(message, secretKey, { extraEntropy: entropy.expose() }));

@@ -85,6 +85,7 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
     "The credential was enrolled before.",
   ),
   REGISTRATION_COMPLETED: kind(409, "The enrollment is completed already", "Another response completed it."),
+  KEY_UNSHARED: kind(409, "The key is not shared yet", "Made before the promotion; refresh it."),
   KEYS_NOT_PROMOTABLE: kind(409, "Custody keys are in the way", "Keys that cannot be shared out; destroy them first."),
   PROMOTION_IMPOSSIBLE: kind(409, "The peer cannot be promoted", "It is a member of a cluster."),
   PROMOTION_REFUSED: kind(409, "A target refuses", "A target is silent, or names what is wrong; nothing was pinned."),

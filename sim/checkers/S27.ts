@@ -11,11 +11,10 @@ import { Violation } from "../base/Violation.ts";
 type Draft = Rows["promotion"]["draft"];
 
 /** Equal of two drafts that have the same in them. */
-const nameOf = ({ members, keys, ...rest }: Draft): string =>
+const nameOf = ({ members, ...rest }: Draft): string =>
   JSON.stringify([
     Object.entries(rest).toSorted(([left], [right]) => (left < right ? -1 : 1)),
     members.map(({ peerId, identityKey }) => [peerId, identityKey]),
-    keys,
   ]);
 
 export const S27 = (ghost: Ghost): Checker => {

@@ -15,6 +15,7 @@ const toySolo: SoloScheme = {
     const [number = 1n] = expanded(seed, "solo", 1);
     return { publicKey: elementOf(number), secret: secretOf(number) };
   },
+  scalarOf: (secret) => secretOf(numberOf(secret) ?? 0n),
   sign: (secret, message, entropy) => {
     const number = numberOf(secret) ?? 0n;
     const nonce = hashed("solo nonce", entropy.expose(), message);

@@ -16,6 +16,7 @@ import type {
   ShareIndex,
   SignatureShare,
   ThresholdScheme,
+  WholeKey,
 } from "../../core/threshold/ThresholdScheme.ts";
 import {
   challengeOf,
@@ -67,6 +68,19 @@ const zeroSharing = (seed: Secret, { threshold }: Pick<Parties, "threshold">): R
   0n,
   ...expanded(seed, "refresh", threshold - 1),
 ];
+
+/** The dealer's polynomial has the key as its constant term, everybody else's none. */
+const dealing = (
+  seed: Secret,
+  { dealer, secret }: WholeKey,
+  me: ShareIndex,
+  parties: Parties,
+): ReadonlyArray<bigint> => {
+  if (me !== dealer) return zeroSharing(seed, parties);
+  const key = secret && numberOf(secret);
+  if (key === undefined) throw new RangeError("the dealer has no key to share");
+  return [key, ...expanded(seed, "deal", parties.threshold - 1)];
+};
 
 const proofChallenge = (index: ShareIndex, constant: string, nonce: string): bigint =>
   hashed("proof", `${index}`, constant, nonce);
@@ -230,6 +244,37 @@ export const toyScheme: ThresholdScheme = {
     return Either.map(received(share.index, polynomials, told), (sum) => ({
       key: keyOf(sums, parties),
       share: { index: share.index, secret: secretOf(before + sum + valueAt(own, share.index)) },
+    }));
+  },
+
+  dealPackage: (seed, whole, me, parties) => {
+    assertParties(parties, me);
+    const [constant, ...drawn] = dealing(seed, whole, me, parties);
+    return { index: me, commitments: [...(me === whole.dealer ? [constant ?? 0n] : []), ...drawn].map(elementOf) };
+  },
+  dealShares: (seed, whole, me, parties) => {
+    assertParties(parties, me);
+    return valuesFor(dealing(seed, whole, me, parties), me, parties);
+  },
+  dealFinish: (seed, whole, me, parties, others, told) => {
+    assertParties(parties, me);
+    const missing = silent(parties, me, indexesOf(others)) ?? silent(parties, me, [...told.keys()]);
+    if (missing !== undefined) return Either.left(missing);
+    const own = dealing(seed, whole, me, parties);
+    const polynomials = new Map(
+      others.map(({ index, commitments }) => {
+        const isDealer = index === whole.dealer;
+        const drawn =
+          commitments.length === parties.threshold - (isDealer ? 0 : 1) ? logarithmsOf(commitments) : undefined;
+        const isIts = !isDealer || commitments[0] === whole.publicKey;
+        return [index, drawn && isIts ? [...(isDealer ? [] : [0n]), ...drawn] : undefined] as const;
+      }),
+    );
+    const drawn = [...polynomials.values()].flatMap((each) => (each === undefined ? [] : [each]));
+    const sums = added([own, ...drawn], parties.threshold);
+    return Either.map(received(me, polynomials, told), (sum) => ({
+      key: keyOf(sums, parties),
+      share: { index: me, secret: secretOf(sum + valueAt(own, me)) },
     }));
   },
 

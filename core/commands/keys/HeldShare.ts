@@ -10,6 +10,10 @@ import { generationKey, keyRows } from "./Tables.ts";
 /** Whether its secret is whole at one peer, which is then alone. */
 export const isSolo = ({ group }: Pick<Generation, "group">): boolean => group.verifyingShares.length === 0;
 
+/** The member that was alone before a promotion: keys made then are whole there. None where all began together. */
+export const wholeAt = ({ peerIds, before }: Membership): PeerId | undefined =>
+  peerIds.length === 1 ? peerIds[0] : before && wholeAt(before);
+
 /** The share index of a member. */
 export const shareIndexOf = ({ topology }: Membership, peerId: PeerId): ShareIndex | undefined =>
   topology.members.find((member) => member.peerId === peerId)?.shareIndex;

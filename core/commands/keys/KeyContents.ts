@@ -3,8 +3,11 @@ import type { Contents, Entry } from "../../protocol/Command.ts";
 import type { Crypto } from "../../crypto/Crypto.ts";
 import type { RowView } from "../../protocol/Tables.ts";
 import { approverRows } from "../approvers/Tables.ts";
+import type { StepContext } from "../../protocol/Event.ts";
+import { type KeyCrypto, suiteOf } from "../../threshold/Suite.ts";
 import { custodyIdentity } from "./CustodyIdentity.ts";
 import { custodyOwner } from "./KeyId.ts";
+import type { Key } from "./KeyRecord.ts";
 import { replaceGeneration, replaceKey } from "./KeyRoot.ts";
 import { generationKey, keyRows } from "./Tables.ts";
 
@@ -45,14 +48,23 @@ export const keyContents: Contents = (crypto, view, after, limit) => {
   return [...keys, ...generationEntries(view, from, limit - keys.length, crypto)];
 };
 
+const isShareable = (keyCrypto: KeyCrypto, { algorithm, scheme }: Key): boolean => {
+  const suite = suiteOf(keyCrypto, algorithm, scheme);
+  return suite?.shared !== undefined && suite.solo.scalarOf !== undefined;
+};
+
 const PAGE = 256;
 
-/** The ids of keys that are not destroyed, at most so many. */
-export const undestroyed = (view: RowView, limit: number): ReadonlyArray<string> => {
+/** The ids of keys that no members can share, at most so many. */
+export const unshareable = (
+  { view, keyCrypto }: Pick<StepContext, "view" | "keyCrypto">,
+  limit: number,
+): ReadonlyArray<string> => {
   const left: Array<string> = [];
   for (let after = ""; left.length < limit; ) {
     const page = keyRows(view).scan("custodyKeys", after, PAGE);
-    for (const { row } of page) if (row.status === "ACTIVE" && left.length < limit) left.push(row.keyId);
+    for (const { row } of page)
+      if (row.status === "ACTIVE" && left.length < limit && !isShareable(keyCrypto, row)) left.push(row.keyId);
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) break;
     after = last.key;

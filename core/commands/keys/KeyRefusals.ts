@@ -15,6 +15,13 @@ export const generationMoved = rejection(
   "Read the key, and send the request again for its current generation if that is what you want.",
 );
 
+/** A key from before a promotion: no member signs alone, and all do together once they have shares of it. */
+export const keyUnshared = rejection(
+  "KEY_UNSHARED",
+  "The key was made before the promotion and is whole at one member, which signs nothing with it.",
+  "Refresh the key: all members get shares of it, its public key stays, and the whole is erased.",
+);
+
 export const authorityNotAttached = rejection(
   "AUTHORITY_NOT_ATTACHED",
   "The authority is not attached to the key's active generation, or is disabled here.",

@@ -1,6 +1,6 @@
 /** What all that is done with keys shares: their tables. */
 import type { Module } from "../../protocol/Module.ts";
-import { keyContents, undestroyed } from "./KeyContents.ts";
+import { keyContents, unshareable } from "./KeyContents.ts";
 import { keyTables } from "./Tables.ts";
 
 export const keys = {
@@ -13,6 +13,6 @@ export const keys = {
   services: [],
   messages: {},
   timers: {},
-  unpromotable: undestroyed,
+  unpromotable: unshareable,
   goOn: () => undefined,
 } satisfies Module;

@@ -10,34 +10,51 @@ import { isOutOfTime } from "../../protocol/Clocks.ts";
 import { hasDenied } from "../../protocol/OwnRequest.ts";
 import type { Step } from "../../protocol/Step.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
-import type { KeyAndShare } from "../../threshold/ThresholdScheme.ts";
-import { groupKeyOf, heldShare, shareIndexOf } from "../keys/HeldShare.ts";
+import { groupKeyOf, heldShare, isSolo, shareIndexOf, wholeAt } from "../keys/HeldShare.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
+import type { Generation } from "../keys/KeyRecord.ts";
 import { generationKey, keyRows } from "../keys/Tables.ts";
 import { endHere, SESSION_LOST, SHARE_MISSING } from "./KeygenEnd.ts";
 import type { KeygenMessageOf } from "./KeygenMessages.ts";
-import { beginSession, say, sayPackage } from "./KeygenRounds.ts";
+import { beginSession, say, sayPackage, suiteHere } from "./KeygenRounds.ts";
 import { advanceSession, takeEarly } from "./KeygenTurn.ts";
 import { isMaking, type Making, makingPermissions } from "./Making.ts";
 import { makings } from "./MakingState.ts";
 import { baseOf, readMaking, standing } from "./MakingStanding.ts";
+import type { Old } from "./SchemeRounds.ts";
 import { hasRoom, MAKING_MILLIS } from "./PendingRows.ts";
 
 /** Sessions at once, at the writer and so at every member. */
 export const MOST_SESSIONS = 4;
 
-/** What a session makes its shares of: nothing, or the share that is refreshed. A code where that is missing. */
-export type Start = { readonly old: KeyAndShare | undefined };
+/** What a session makes its shares of: nothing, or what is refreshed. A code where that is missing. */
+export type Start = { readonly old: Old | undefined };
 
 export const startOf = (step: Step, making: Making): Start | string => {
   if (making.madeBy !== "REFRESH") return { old: undefined };
   const { generation } = baseOf(step.view, making);
   const { membership, self, context } = step;
+  if (generation !== undefined && isSolo(generation) && step.others.length > 0)
+    return startOfWhole(step, making, generation);
   const secret = generation && heldShare(context, membership, self, generation);
   const index = shareIndexOf(membership, self);
   return generation === undefined || secret === undefined || index === undefined
     ? SHARE_MISSING
-    : { old: { key: groupKeyOf(generation), share: { index, secret } } };
+    : { old: { _tag: "Held", held: { key: groupKeyOf(generation), share: { index, secret } } } };
+};
+
+/** A key from before a promotion is refreshed by the member that has it whole; that one alone needs something of it. */
+const startOfWhole = (step: Step, making: Making, generation: Generation): Start | string => {
+  const { membership, self, context } = step;
+  const holder = wholeAt(membership);
+  const dealer = holder === undefined ? undefined : shareIndexOf(membership, holder);
+  if (dealer === undefined) return SHARE_MISSING;
+  const { publicKey } = generation;
+  if (holder !== self) return { old: { _tag: "Whole", whole: { dealer, publicKey, secret: undefined } } };
+  const whole = heldShare(context, membership, self, generation);
+  const secret = whole && suiteHere(step, making).solo.scalarOf?.(whole);
+  whole?.wipe();
+  return secret === undefined ? SHARE_MISSING : { old: { _tag: "Whole", whole: { dealer, publicKey, secret } } };
 };
 
 interface Opening extends Start {

@@ -18,7 +18,7 @@ import { shareBox } from "../keys/ShareBox.ts";
 import type { KeygenMessage, SaidPackage } from "./KeygenMessages.ts";
 import { type AskedOfMembers, type KeygenSession, makings } from "./MakingState.ts";
 import { suiteOfMaking } from "./MakingStanding.ts";
-import { type Rounds, roundsOf } from "./SchemeRounds.ts";
+import { type Old, type Rounds, roundsOf } from "./SchemeRounds.ts";
 import { heardDigest, transcriptDigest } from "./Transcript.ts";
 
 export const AGAIN_TIMER = "Keygen.again";
@@ -53,7 +53,7 @@ export const suiteHere = (step: Step, making: KeygenSession["making"]): Suite =>
     () => new InvariantViolation("K6", "a session was opened for a key that cannot be made here"),
   );
 
-const rounds = (step: Step, making: KeygenSession["making"], old: KeyAndShare | undefined): Rounds => {
+const rounds = (step: Step, making: KeygenSession["making"], old: Old | undefined): Rounds => {
   const { shared } = suiteHere(step, making);
   if (shared === undefined) throw new InvariantViolation("K6", "a session was opened for a key that is not shared");
   return roundsOf(shared, indexOf(step, step.self), partiesOf(step), old);

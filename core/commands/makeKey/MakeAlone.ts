@@ -18,7 +18,10 @@ export const makeAlone = (
   const { crypto, entropy } = step.context;
   const { requestDigest, keyId, base } = making;
   const seed = new Secret(crypto.derive(entropy, `keygen ${sessionId}`));
-  const kept = old && { publicKey: baseOf(step.view, making).generation?.publicKey ?? "", secret: old.share.secret };
+  const kept =
+    old?._tag === "Held"
+      ? { publicKey: baseOf(step.view, making).generation?.publicKey ?? "", secret: old.held.share.secret }
+      : undefined;
   const { publicKey, secret } = kept ?? suiteHere(step, making).solo.keyOf(seed);
   const group = UNSHARED;
   const transcript = transcriptDigest(crypto, { sessionId, requestDigest, packages: [], publicKey, group });

@@ -5,10 +5,10 @@ import type { Forward } from "../../protocol/Forward.ts";
 import type { Slice } from "../../protocol/Module.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import type { Secret } from "../../threshold/Secret.ts";
-import type { KeyAndShare } from "../../threshold/ThresholdScheme.ts";
 import { generationKey, type KeyRows, keyRows } from "../keys/Tables.ts";
 import type { KeygenMessageOf, SaidPackage } from "./KeygenMessages.ts";
 import type { Making } from "./Making.ts";
+import type { Old } from "./SchemeRounds.ts";
 import { type Superseded, supersededBy } from "./Superseded.ts";
 
 /** What this peer drew for a session: both serve no other. */
@@ -42,8 +42,8 @@ export interface KeygenSession {
   readonly asked: AskedOfMembers | undefined;
   /** Of all members, in member order. */
   readonly incarnations: ReadonlyArray<number>;
-  /** The share that is refreshed. */
-  readonly old: KeyAndShare | undefined;
+  /** What is refreshed. */
+  readonly old: Old | undefined;
   /** Absent once this peer's share is made. */
   readonly drawn: Drawn | undefined;
   readonly own: SaidPackage;

@@ -1,5 +1,5 @@
-/** The rounds of a key generation and of a refresh as one, over what members say to each other. */
-import { Either } from "effect";
+/** The rounds of a key generation, a refresh and a dealing as one, over what members say to each other. */
+import { absurd, Either } from "effect";
 import type { Secret } from "../../threshold/Secret.ts";
 import type {
   Blame,
@@ -11,6 +11,7 @@ import type {
   SecretsFor,
   ShareIndex,
   ThresholdScheme,
+  WholeKey,
 } from "../../threshold/ThresholdScheme.ts";
 import type { SaidPackage } from "./KeygenMessages.ts";
 
@@ -55,10 +56,27 @@ const refresh = (scheme: ThresholdScheme, me: ShareIndex, parties: Parties, old:
   finish: (seed, others, received) => scheme.refreshFinish(seed, old, others.map(refreshPackage), received),
 });
 
-/** @param old what is refreshed; absent for a key that is generated */
-export const roundsOf = (
-  scheme: ThresholdScheme,
-  me: ShareIndex,
-  parties: Parties,
-  old: KeyAndShare | undefined,
-): Rounds => (old === undefined ? generation(scheme, me, parties) : refresh(scheme, me, parties, old));
+const dealing = (scheme: ThresholdScheme, me: ShareIndex, parties: Parties, whole: WholeKey): Rounds => ({
+  package: (seed) => ({ ...scheme.dealPackage(seed, whole, me, parties), proof: undefined }),
+  shares: (seed) => Either.right(scheme.dealShares(seed, whole, me, parties)),
+  finish: (seed, others, received) => scheme.dealFinish(seed, whole, me, parties, others.map(refreshPackage), received),
+});
+
+/** What new shares of a key are made of: this member's share, or a key that is whole at one member. */
+export type Old =
+  | { readonly _tag: "Held"; readonly held: KeyAndShare }
+  | { readonly _tag: "Whole"; readonly whole: WholeKey };
+
+/** @param old absent for a key that is generated */
+export const roundsOf = (scheme: ThresholdScheme, me: ShareIndex, parties: Parties, old: Old | undefined): Rounds => {
+  switch (old?._tag) {
+    case undefined:
+      return generation(scheme, me, parties);
+    case "Held":
+      return refresh(scheme, me, parties, old.held);
+    case "Whole":
+      return dealing(scheme, me, parties, old.whole);
+    default:
+      return absurd(old);
+  }
+};

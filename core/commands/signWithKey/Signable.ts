@@ -3,9 +3,11 @@ import { Either } from "effect";
 import type { Digest } from "../../base/Digest.ts";
 import { type Rejection, rejection } from "../../base/Rejection.ts";
 import type { StepContext } from "../../protocol/Event.ts";
+import type { Step } from "../../protocol/Step.ts";
 import { type Suite, suiteOf } from "../../threshold/Suite.ts";
+import { isSolo } from "../keys/HeldShare.ts";
 import { ARBITRARY } from "../keys/KeyId.ts";
-import { authorityNotAttached, generationMoved, keyDestroyed, keyNotFound } from "../keys/KeyRefusals.ts";
+import { authorityNotAttached, generationMoved, keyDestroyed, keyNotFound, keyUnshared } from "../keys/KeyRefusals.ts";
 import type { Generation, Key } from "../keys/KeyRecord.ts";
 import { generationKey, keyRows } from "../keys/Tables.ts";
 import { messageOf, type SigningRequest } from "./SigningRequest.ts";
@@ -30,10 +32,10 @@ export const isAttached = (
 
 /**
  * Left, in this order: 404 `KEY_NOT_FOUND`, 409 `KEY_DESTROYED` and `GENERATION_MOVED`, 404 `AUTHORITY_NOT_ATTACHED`,
- * 400 `UNSUPPORTED_ALGORITHM` and `INVALID_COMMAND`.
+ * 409 `KEY_UNSHARED`, 400 `UNSUPPORTED_ALGORITHM` and `INVALID_COMMAND`.
  */
 export const signable = (
-  { view, settings, keyCrypto, crypto }: Pick<StepContext, "view" | "settings" | "keyCrypto" | "crypto">,
+  { context: { view, settings, keyCrypto, crypto }, membership }: Pick<Step, "context" | "membership">,
   request: SigningRequest,
 ): Either.Either<Signable, Rejection> => {
   const rows = keyRows(view);
@@ -44,6 +46,7 @@ export const signable = (
   const wanted = request.generation ?? key.generation;
   if (generation?.state !== "ACTIVE" || generation.generation !== wanted) return Either.left(generationMoved);
   if (!isAttached(settings, generation, request.authorityId)) return Either.left(authorityNotAttached);
+  if (isSolo(generation) && membership.peerIds.length > 1) return Either.left(keyUnshared);
   const suite = suiteOf(keyCrypto, key.algorithm, key.scheme);
   if (suite === undefined)
     return Either.left(

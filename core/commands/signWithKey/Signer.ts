@@ -91,7 +91,7 @@ const judge = (
   const { context, membership } = step;
   const here = generationHere(step, request.keyId);
   if (here !== open.generation) return Either.left(here < open.generation ? "GENERATION_BEHIND" : "GENERATION_AHEAD");
-  const judged = codeOf(signable(context, request));
+  const judged = codeOf(signable(step, request));
   if (Either.isLeft(judged)) return Either.left(judged.left);
   const fault = isNonce(open.nonce) ? timeFault(step, open) : "WRONG_REQUEST";
   if (fault !== undefined) return Either.left(fault);
@@ -225,7 +225,7 @@ export const signPackage = (
   const bearer = codeOf(authorize(context, { _tag: "Verified", claims }, [permission]));
   if (Either.isLeft(bearer)) return Either.left(bearer.left);
   if (generationHere(step, request.keyId) !== agreed) return Either.left("GENERATION_AHEAD");
-  const judged = codeOf(signable(context, request));
+  const judged = codeOf(signable(step, request));
   if (Either.isLeft(judged)) return Either.left(judged.left);
   const { generation, suite, message } = judged.right;
   const fault = packageFault(session, generation.group.threshold, said) ?? consentFault(step, session);

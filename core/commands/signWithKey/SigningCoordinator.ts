@@ -57,7 +57,7 @@ const OF_ROUND = 8;
 
 const recovering = rejection(
   "RECOVERING",
-  "This peer was restored and has not taken over the registry of another one yet.",
+  "This peer is restored or promoted, and not every member is known to have the same registry yet.",
   "Ask another peer, or repeat the request later.",
 );
 
@@ -70,7 +70,7 @@ export const acceptSigning = (step: Step, { requestId, call, token, claims }: Se
   const read = readSigning(keyIdIn(call.path, "sign") ?? "", call.rawBody);
   if (Either.isLeft(read)) return reject(step, requestId, read.left);
   const request = read.right;
-  const judged = signable(step.context, request);
+  const judged = signable(step, request);
   if (Either.isLeft(judged)) return reject(step, requestId, judged.left);
   const occasion: Occasion = {
     nonce: nameOf(step, `operation ${requestId}`),
@@ -97,7 +97,7 @@ export const beginNext = (step: Step): void => {
   for (let next = leaveLine(step); next.length > 0; next = leaveLine(step))
     for (const wanted of next) {
       // A certificate may have come while it waited.
-      const judged = signable(step.context, wanted.request);
+      const judged = signable(step, wanted.request);
       if (Either.isLeft(judged)) reject(step, wanted.requestId, judged.left);
       else begin(step, wanted, judged.right, 1);
     }
@@ -303,7 +303,7 @@ const fail = (step: Step, coordinated: Coordinated): void => {
     return end(step, coordinated, { _tag: "Rejected", rejection: tooFew(codes, generation.group.threshold) });
   step.editIn(signings, "bySession").delete(attempt.sessionId);
   // A certificate may have come in between: then it is another generation that signs, or none.
-  const again = signable(step.context, request);
+  const again = signable(step, request);
   if (Either.isLeft(again)) return end(step, coordinated, { _tag: "Rejected", rejection: again.left });
   begin(step, coordinated, again.right, attempt.no + 1);
 };

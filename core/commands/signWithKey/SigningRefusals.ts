@@ -2,7 +2,7 @@
 import { type MemberFault, type Rejection, rejection, type RejectionCode } from "../../base/Rejection.ts";
 import { NO_TOKEN_KEYS } from "../../protocol/Unavailable.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
-import { authorityNotAttached, keyDestroyed } from "../keys/KeyRefusals.ts";
+import { authorityNotAttached, keyDestroyed, keyUnshared } from "../keys/KeyRefusals.ts";
 
 /** Sentences of our own: what another member writes is passed on to nobody. */
 const reasons: { readonly [code: string]: string } = {
@@ -21,6 +21,7 @@ const reasons: { readonly [code: string]: string } = {
   ACCESS_DENIED: "by its own judgement the token lacks the permission",
   KEY_DESTROYED: "the key is destroyed there",
   GENERATION_MOVED: "the generation is not active there",
+  KEY_UNSHARED: "it knows the key as whole at one member",
   AUTHORITY_NOT_ATTACHED: "the authority is not attached or not enabled there",
   INVALID_COMMAND: "it refuses the command",
   INVALID_REQUEST_BODY: "it refuses the body",
@@ -47,6 +48,7 @@ const lasting: { readonly [code: string]: Rejection } = {
   UNAUTHENTICATED: rejection("UNAUTHENTICATED", "The members refuse the token.", HINT),
   ACCESS_DENIED: rejection("ACCESS_DENIED", "By the members' judgement the token lacks the permission.", HINT),
   KEY_DESTROYED: keyDestroyed,
+  KEY_UNSHARED: keyUnshared,
   AUTHORITY_NOT_ATTACHED: authorityNotAttached,
   INVALID_COMMAND: rejection(
     "INVALID_COMMAND",

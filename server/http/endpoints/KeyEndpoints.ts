@@ -291,6 +291,7 @@ export const keyEndpoints = {
       "AUTHORITY_NOT_ATTACHED",
       "GENERATION_MOVED",
       "KEY_DESTROYED",
+      "KEY_UNSHARED",
       "SIGNING_QUORUM_UNAVAILABLE",
       "SHARE_MISSING",
       "INTEGRITY_FAILURE",

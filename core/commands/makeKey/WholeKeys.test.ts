@@ -1,0 +1,114 @@
+/** Keys that an instance had while it was alone, in the cluster that it was promoted to (decision 0047). */
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { describe, expect, it } from "vitest";
+import { type Cluster, codeOf, crypto, rowsOf } from "../../../properties/cluster/Cluster.ts";
+import { create, keeper, renew } from "../../../properties/cluster/Keyed.ts";
+import { eddsa } from "../../../properties/cluster/PlantedKeys.ts";
+import { beforePromotion, promote } from "../../../properties/cluster/Promoting.ts";
+import { stateOf } from "../../../properties/cluster/Restoring.ts";
+import { signingBody } from "../../../properties/cluster/SigningByHand.ts";
+import type { Message } from "../../Message.ts";
+import { modeOf } from "../../protocol/Mode.ts";
+import { keyPath } from "../keys/KeyId.ts";
+import { generationKey } from "../keys/Tables.ts";
+
+const SOURCE = 2;
+const data = utf8ToBytes("pay 5");
+
+const sign = (cluster: Cluster, through: number, requestId: string): void =>
+  cluster.ask(through, requestId, {
+    method: "POST",
+    path: keyPath("k1", "sign"),
+    ifMatch: undefined,
+    rawBody: signingBody(data),
+  });
+
+/** An instance with a key, promoted to three peers. */
+const promoted = (): { readonly cluster: Cluster; readonly publicKey: string } => {
+  const cluster = beforePromotion(SOURCE);
+  cluster.judge = () => keeper;
+  create(cluster, SOURCE, "made");
+  cluster.pass(1_000);
+  const made = cluster.answers.get("made");
+  promote(cluster);
+  cluster.pass(15_000);
+  expect([1, 2, 3].map((peerId) => modeOf(stateOf(cluster, peerId)))).toEqual(["active", "active", "active"]);
+  return { cluster, publicKey: made?._tag === "KeyMade" ? made.generation.publicKey : expect.fail("no key was made") };
+};
+
+const refreshed = (cluster: Cluster, requestId = "refreshed", through = 1): string | undefined => {
+  renew(cluster, through, requestId, "refresh", 1);
+  cluster.pass(3_000);
+  return codeOf(cluster, requestId);
+};
+
+const expectSigned = (cluster: Cluster, through: number, publicKey: string): void => {
+  sign(cluster, through, `by ${through}`);
+  cluster.pass(2_000);
+  const answer = cluster.answers.get(`by ${through}`);
+  if (answer?._tag !== "Signed")
+    return expect.fail(`peer ${through} did not sign: ${codeOf(cluster, `by ${through}`)}`);
+  expect(eddsa.verify(publicKey, data, answer.signature)).toBe(true);
+};
+
+describe("a key from before a promotion", () => {
+  it("signs nothing until it is refreshed, and is not repaired", () => {
+    const { cluster } = promoted();
+    expect(rowsOf(cluster, "custodyKeys")).toEqual([1, 1, 1]);
+    for (const peerId of [1, SOURCE, 3]) {
+      sign(cluster, peerId, `unshared at ${peerId}`);
+      cluster.pass(500);
+      expect(codeOf(cluster, `unshared at ${peerId}`)).toBe("KEY_UNSHARED");
+    }
+    expect(rowsOf(cluster, "shares")).toEqual([0, 1, 0]);
+  });
+
+  it("is shared by a refresh: the same public key, every peer signs, and nobody has it whole", () => {
+    const { cluster, publicKey } = promoted();
+    expect(refreshed(cluster)).toBe("KeyMade");
+    cluster.pass(5_000);
+    expect(cluster.answers.get("refreshed")).toMatchObject({
+      generation: { generation: 2, madeBy: "REFRESH", publicKey, group: { threshold: 2 } },
+    });
+    expect(rowsOf(cluster, "shares")).toEqual([1, 1, 1]);
+    expect(cluster.row(SOURCE, "shares", generationKey("k1", 1))).toBeUndefined();
+    expect(new Set([1, 2, 3].map((peerId) => crypto.setDigest(stateOf(cluster, peerId).registry.set))).size).toBe(1);
+    for (const through of [1, 2, 3]) expectSigned(cluster, through, publicKey);
+    cluster.tamper = (from, to, message) => (from === SOURCE || to === SOURCE ? undefined : message);
+    sign(cluster, 1, "without its first holder");
+    cluster.pass(2_000);
+    expect(codeOf(cluster, "without its first holder")).toBe("Signed");
+  });
+
+  it("is whole and nothing else where the refresh does not come to its end, and is shared by the next one", () => {
+    const { cluster, publicKey } = promoted();
+    cluster.tamper = (_from, _to, message: Message) => (message._tag === "Keygen.Share" ? undefined : message);
+    expect(refreshed(cluster, "lost")).not.toBe("KeyMade");
+    cluster.pass(90_000);
+    expect(rowsOf(cluster, "shares")).toEqual([0, 1, 0]);
+    expect(rowsOf(cluster, "pending")).toEqual([0, 0, 0]);
+    cluster.tamper = (_from, _to, message) => message;
+    expect(refreshed(cluster, "again", 3)).toBe("KeyMade");
+    expectSigned(cluster, 3, publicKey);
+  });
+
+  it("is not shared by a member that deals another key, which is named", () => {
+    const { cluster } = promoted();
+    cluster.tamper = (from, _to, message: Message) =>
+      message._tag === "Keygen.Package" && from === SOURCE
+        ? { ...message, said: { ...message.said, commitments: message.said.commitments.toReversed() } }
+        : message;
+    expect(refreshed(cluster)).toBe("KEYGEN_DISPUTED");
+    expect(rowsOf(cluster, "shares")).toEqual([0, 1, 0]);
+  });
+
+  it("may be left as it is and rotated: the next generation is another key, of all members", () => {
+    const { cluster, publicKey } = promoted();
+    renew(cluster, 3, "rotated", "rotate", 1);
+    cluster.pass(3_000);
+    const answer = cluster.answers.get("rotated");
+    if (answer?._tag !== "KeyMade") return expect.fail("it was not rotated");
+    expect(answer.generation.publicKey).not.toBe(publicKey);
+    expectSigned(cluster, 1, answer.generation.publicKey);
+  });
+});
