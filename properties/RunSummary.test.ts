@@ -13,12 +13,19 @@ const file = (name: string, ...assertions: ReadonlyArray<string>) => ({
   assertionResults: assertions.map((status) => ({ status })),
 });
 
-const summary = (numPassedTests: number, testResults: ReadonlyArray<object>, ...parts: ReadonlyArray<string>) => {
-  const report = join(folder, "report.json");
+const reportOf = (part: string, numPassedTests: number, testResults: ReadonlyArray<object>): string => {
+  const report = join(folder, `${part}.json`);
   writeFileSync(report, JSON.stringify({ numPassedTests, testResults }));
-  const { status, stdout } = spawnSync(process.execPath, [".ci/summary.mjs", report, ...parts], { encoding: "utf8" });
+  return report;
+};
+
+const summaryOf = (...words: ReadonlyArray<string>) => {
+  const { status, stdout } = spawnSync(process.execPath, [".ci/summary.mjs", ...words], { encoding: "utf8" });
   return { status, lines: stdout.trimEnd().split("\n") };
 };
+
+const summary = (numPassedTests: number, testResults: ReadonlyArray<object>, ...parts: ReadonlyArray<string>) =>
+  summaryOf(reportOf("tests", numPassedTests, testResults), ...parts);
 
 describe("the end of .ci/run", () => {
   it("counts each part beside the tests as one", () => {
@@ -47,5 +54,18 @@ describe("the end of .ci/run", () => {
   it("says that the tests failed where no file of them did", () => {
     const told = summary(2, [file("a/B.test.ts", "passed")], "tests=1", "chaos=0");
     expect(told).toEqual({ status: 1, lines: ["failed: tests, exit code 1", "3 passed, 1 failed"] });
+  });
+
+  it("adds up the tests of two parts, and notices one that left no report", () => {
+    const tests = reportOf("tests", 2, [file("a/B.test.ts", "passed")]);
+    const hunts = reportOf("hunts", 4, [file("a/C.test.ts", "failed")]);
+    expect(summaryOf(tests, hunts, "tests=0", "hunts=1").lines).toEqual([
+      "failed: a/C.test.ts, tests: 1",
+      "6 passed, 1 failed",
+    ]);
+    expect(summaryOf(tests, join(folder, "lost.json"), "tests=0", "lost=1")).toEqual({
+      status: 1,
+      lines: ["the lost left no report", "failed: lost, exit code 1", "2 passed, 1 failed"],
+    });
   });
 });

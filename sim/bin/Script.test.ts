@@ -13,16 +13,13 @@ const run = (...args: ReadonlyArray<string>) => {
 };
 
 describe("a command of the repository", () => {
-  it.each([["--nope"], ["positional"], ["--seeds", "0"], ["--bug", "nobody's"]])(
-    "does nothing and ends with 2 when it is told %s %s",
-    (...args) => {
-      const { status, stdout, stderr } = run(...args);
-      expect(status).toBe(2);
-      expect(stdout).toBe("");
-      expect(stderr).toContain(args[0]);
-      expect(stderr).toContain("--shrink EVENTS");
-    },
-  );
+  it.each([["--nope"], ["--bug", "nobody's"]])("does nothing and ends with 2 when it is told %s %s", (...args) => {
+    const { status, stdout, stderr } = run(...args);
+    expect(status).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toContain(args[0]);
+    expect(stderr).toContain("--shrink EVENTS");
+  });
 
   it("shows its help and ends with 0", () => {
     const { status, stdout, stderr } = run("--help");

@@ -1,7 +1,7 @@
 /**
  * Bugs put in on purpose, at least one for every checker, each at a port of the
- * driver or of its store. properties/SimulationPlantedBugs.test.ts shows that
- * each is found, under the id named here.
+ * driver or of its store. `npm run test:hunts` shows that each is found, under the
+ * id named here.
  */
 import { bodyBugs } from "./BodyBugs.ts";
 import { callerBugs } from "./CallerBugs.ts";

@@ -4,19 +4,19 @@
  * simulator looks on. `npm run sim:module` runs ten thousand seeds of it.
  */
 import { describe, expect, it } from "vitest";
-import type { Command } from "../core/protocol/Command.ts";
-import { Choices } from "../sim/base/Choices.ts";
-import type { Product } from "../sim/models/Product.ts";
-import { planOf } from "../sim/run/Planning.ts";
-import type { ScheduleName } from "../sim/schedules/Schedules.ts";
-import { Trace } from "../sim/world/Trace.ts";
-import { Workload } from "../sim/callers/Workload.ts";
-import { World } from "../sim/world/World.ts";
-import { leaveNote } from "./modules/notes/LeaveNote.ts";
-import { noteSlice } from "./modules/notes/NoteContents.ts";
-import { type Note, noteOf, notes, noteTables, refOf } from "./modules/notes/Note.ts";
-import { runSeeds } from "./modules/notes/Seeds.ts";
-import { productWithNotes } from "./modules/notes/WithNotes.ts";
+import type { Command } from "../../core/protocol/Command.ts";
+import { Choices } from "../../sim/base/Choices.ts";
+import type { Product } from "../../sim/models/Product.ts";
+import { planOf } from "../../sim/run/Planning.ts";
+import type { ScheduleName } from "../../sim/schedules/Schedules.ts";
+import { Trace } from "../../sim/world/Trace.ts";
+import { Workload } from "../../sim/callers/Workload.ts";
+import { World } from "../../sim/world/World.ts";
+import { leaveNote } from "../modules/notes/LeaveNote.ts";
+import { noteSlice } from "../modules/notes/NoteContents.ts";
+import { type Note, noteOf, notes, noteTables, refOf } from "../modules/notes/Note.ts";
+import { runSeeds } from "../modules/notes/Seeds.ts";
+import { productWithNotes } from "../modules/notes/WithNotes.ts";
 
 /** Shorter than in a hunt, so that there are a hundred in a few seconds. */
 const STEPS = 250;

@@ -1,9 +1,9 @@
 /** Properties of whole runs, through fast-check, which shrinks them with the simulator's own machinery. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { follow } from "../sim/shrink/Shrink.ts";
-import { record, replayExactly, tapeOf } from "../sim/tape/TapeRun.ts";
-import { courses } from "./CourseArbitrary.ts";
+import { follow } from "../../sim/shrink/Shrink.ts";
+import { record, replayExactly, tapeOf } from "../../sim/tape/TapeRun.ts";
+import { courses } from "../CourseArbitrary.ts";
 
 const SEED = 14;
 /** Of several smallest ones the middle one counts: from here or there a search ends in another valley. */

@@ -3,12 +3,12 @@
  * checker looking on. Only tests speak that version: notes, keys and a message have one more field in it.
  */
 import { describe, expect, it } from "vitest";
-import { nativeBackend } from "../sim/bin/NativeBackend.ts";
-import { runSeed } from "../sim/run/Simulation.ts";
-import type { ScheduleName } from "../sim/schedules/Schedules.ts";
-import { silent } from "../sim/world/Silent.ts";
-import { NEXT_VERSION } from "./modules/notes/Note.ts";
-import { compositionWithNotes, productWithNotes } from "./modules/notes/WithNotes.ts";
+import { nativeBackend } from "../../sim/bin/NativeBackend.ts";
+import { runSeed } from "../../sim/run/Simulation.ts";
+import type { ScheduleName } from "../../sim/schedules/Schedules.ts";
+import { silent } from "../../sim/world/Silent.ts";
+import { NEXT_VERSION } from "../modules/notes/Note.ts";
+import { compositionWithNotes, productWithNotes } from "../modules/notes/WithNotes.ts";
 
 const PRESENT = NEXT_VERSION - 1;
 const both = { lowest: PRESENT, highest: NEXT_VERSION };

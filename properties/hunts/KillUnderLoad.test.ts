@@ -9,10 +9,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect } from "effect";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { readTables } from "./chaos/FinalStore.ts";
-import { type Answered, call as httpCall } from "./chaos/HttpCall.ts";
-import { type DevCluster, startDevCluster } from "./cli/DevCluster.ts";
-import { registration } from "./Registration.ts";
+import { readTables } from "../chaos/FinalStore.ts";
+import { type Answered, call as httpCall } from "../chaos/HttpCall.ts";
+import { type DevCluster, startDevCluster } from "../cli/DevCluster.ts";
+import { registration } from "../Registration.ts";
 
 const CALLERS = 64;
 const EACH = 3;

@@ -1,0 +1,3 @@
+import { showEvery } from "./PlantedBugsShown.ts";
+
+showEvery(2, 1);
