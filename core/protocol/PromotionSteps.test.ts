@@ -204,7 +204,6 @@ describe("a target", () => {
         draft: { ...message.draft, members: message.draft.members.filter(({ peerId }) => peerId !== 2) },
       }),
     ],
-    ["with custody keys", (message) => ({ ...message, draft: { ...message.draft, keys: ["k1"] } })],
     [
       "with its members in disorder",
       (message) => ({ ...message, draft: { ...message.draft, members: message.draft.members.toReversed() } }),
