@@ -34,10 +34,9 @@ const assertKept = (ghost: Ghost, slot: number, requestId: string, registrationI
 
 export const S14 = (ghost: Ghost): Checker => {
   let exempt = 0;
-  /** By revision: the request that was told that it made it. */
+  /** By what requests are told that they alone made: the request. */
   let makers = new RecentMap<string>(REMEMBERED);
-  const assertOnlyOne = (requestId: string, ref: string, revision: number): void => {
-    const made = `revision ${revision} of ${ref}`;
+  const assertOnlyOne = (requestId: string, made: string): void => {
     const other = makers.get(made);
     if (other !== undefined && other !== requestId)
       throw new Violation("S14", `request ${other} was told that it made ${made}`, `so was request ${requestId}`);
@@ -111,7 +110,7 @@ export const S14 = (ghost: Ghost): Checker => {
       const found = ghost.product.shownIn(answer);
       if (found === undefined) return;
       const { subject } = found;
-      const { ref, row, promised, isOwn } = found.shown;
+      const { ref, row, promised, own } = found.shown;
       const revision = subject.revisionOf(row);
       // A registration promises the approver; the revision that it shows may be on its way to others.
       const missing = behind(ghost, ref, promised) & ~exempt & ~ghost.away;
@@ -129,7 +128,7 @@ export const S14 = (ghost: Ghost): Checker => {
           `peer ${slot} answered request ${requestId} with revision ${revision} of ${ref}`,
           `the members have another ${differs} under that revision`,
         );
-      if (isOwn) assertOnlyOne(requestId, ref, revision);
+      if (own !== undefined) assertOnlyOne(requestId, `${own} of ${ref}`);
     },
   };
 };

@@ -15,8 +15,8 @@ export interface Shown<R extends object = object> {
   readonly created: boolean;
   /** The revision that every member has by then; the one shown may still be on its way to others. */
   readonly promised: number;
-  /** Whether no other request may be told that it made this revision. */
-  readonly isOwn: boolean;
+  /** What no other request may be told that it made. */
+  readonly own: string | undefined;
 }
 
 // Methods: a subject of narrower rows is one, too.

@@ -83,7 +83,7 @@ export const messageText = (topics: Topics, message: Message): string => {
 const successText = ({ product }: Topics, answer: Success): string => {
   const shown = product.shownIn(answer)?.shown;
   if (shown === undefined) return `200 ${answer._tag.toLowerCase()}`;
-  const what = shown.isOwn ? "200 replaced" : shown.created ? "201 registered" : "200 stands already";
+  const what = shown.created ? "201 registered" : shown.own === undefined ? "200 stands already" : "200 replaced";
   return `${what}, ${shortRef(shown.ref)}`;
 };
 

@@ -2,8 +2,10 @@ import { describe, expect, it } from "vitest";
 import { codeOf, rowsOf } from "../../../properties/cluster/Cluster.ts";
 import { posted } from "../../../properties/cluster/Enrolling.ts";
 import { create, each, held, keyed, renew } from "../../../properties/cluster/Keyed.ts";
+import { openStep } from "../../../properties/cluster/OpenStep.ts";
 import { keyPath } from "../keys/KeyId.ts";
 import { generationKey } from "../keys/Tables.ts";
+import { makeKey } from "./MakeKey.ts";
 
 const peers = [1, 2, 3];
 
@@ -48,6 +50,21 @@ describe("the creation of a key", () => {
     cluster.pass(2_000);
     expect(cluster.answers.get("again")).toMatchObject({ _tag: "KeyMade", created: false, key: { generation: 2 } });
     expect(codeOf(cluster, "other")).toBe("KEY_ALREADY_EXISTS");
+  });
+
+  it("is told as made by its request until the key is renewed", () => {
+    const cluster = keyed();
+    const told = (name: string) => makeKey.existing(openStep(cluster, 2).view, name, true)?.answer;
+    create(cluster, 2, "create");
+    cluster.pass(400);
+    expect(told("k1")).toMatchObject({ created: true, key: { generation: 1 } });
+    renew(cluster, 2, "rotate", "rotate", 1);
+    cluster.pass(1_000);
+    expect(told("k1")).toMatchObject({ created: false, key: { generation: 2 } });
+    expect(told("k1/2")).toMatchObject({ created: true, generation: { generation: 2 } });
+    renew(cluster, 2, "refresh", "refresh", 2);
+    cluster.pass(1_000);
+    expect(told("k1/2")).toMatchObject({ created: false, generation: { generation: 2 } });
   });
 
   it("of one id by two callers at once makes one key", () => {

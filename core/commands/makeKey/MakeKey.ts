@@ -101,9 +101,9 @@ export const makeKey: Command<Making, Making> = {
     const { keyId, generation: number } = madeUnder(ref);
     const { key, generation: newest } = baseOf(view, { keyId });
     const generation = number === undefined ? newest : keyRows(view).get("generations", generationKey(keyId, number));
-    return (
-      key && generation && { revision: key.revision, answer: { _tag: "KeyMade", created: isOwn, key, generation } }
-    );
+    // Told late, a key that has been renewed since is no longer as this request made it.
+    const created = isOwn && key?.generation === (number ?? 1);
+    return key && generation && { revision: key.revision, answer: { _tag: "KeyMade", created, key, generation } };
   },
   mayStand: (step, making, entryPeer) =>
     isUnderWay(step.state, making) || (entryPeer !== step.self && isMade(step.view, making)),

@@ -59,7 +59,7 @@ export const noteSubject: Subject<Note> = {
   differs,
   shownIn: (answer) => {
     const found = noted(answer);
-    return found && { ref: ref(found.note), row: found.note, created: found.created, promised: 1, isOwn: false };
+    return found && { ref: ref(found.note), row: found.note, created: found.created, promised: 1, own: undefined };
   },
   // A name belongs to one text.
   seen: ({ text }) => ({ id: text, metadata: "", revision: 1 }),

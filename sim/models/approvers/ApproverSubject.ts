@@ -37,11 +37,12 @@ export const approverSubject: Subject<Approver> = {
   shownIn: (answer) => {
     if (answer._tag === "Registered") {
       const { approver, created } = answer;
-      return { ref: approver.ref, row: approver, created, promised: 1, isOwn: false };
+      return { ref: approver.ref, row: approver, created, promised: 1, own: undefined };
     }
     if (answer._tag !== "Replaced") return undefined;
     const { approver } = answer;
-    return { ref: approver.ref, row: approver, created: false, promised: approver.revision, isOwn: true };
+    const { ref, revision } = approver;
+    return { ref, row: approver, created: false, promised: revision, own: `revision ${revision}` };
   },
   seen: ({ id, metadata, revision }) => ({ id, metadata: textOf(metadata), revision }),
 };

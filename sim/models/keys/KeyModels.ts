@@ -52,8 +52,8 @@ export const makeKey: Model<KeyMaking> = {
     const { keyId, algorithm, scheme = key.scheme, act, base } = asked;
     const isFollowing = generation.generation === base + 1 && generation.madeBy === MADE_BY[act];
     const isOf = algorithm === undefined || (key.algorithm === algorithm && key.scheme === scheme);
-    // Whoever repeats a request later is told of the key as it is by then.
-    const isLater = !created && generation.generation > base;
+    // Whoever repeats a creation later is told of the key as it is by then.
+    const isLater = act === "create" && !created;
     if (key.keyId !== keyId || generation.keyId !== keyId || !isOf || !(isFollowing || isLater))
       throw notAsked(
         requestId,

@@ -25,7 +25,8 @@ export const keySubject: Subject<Key> = {
     if (answer._tag !== "KeyMade" && answer._tag !== "KeyDestroyed") return undefined;
     const { key } = answer;
     const created = answer._tag === "KeyMade" && answer.created;
-    return { ref: key.keyId, row: key, created, promised: key.revision, isOwn: created };
+    const own = created ? `generation ${answer.generation.generation}` : undefined;
+    return { ref: key.keyId, row: key, created, promised: key.revision, own };
   },
   seen: ({ keyId, generation, status, revision }) => ({ id: keyId, metadata: `${generation} ${status}`, revision }),
 };
