@@ -9,7 +9,7 @@ import type { Tampering } from "../world/Tampering.ts";
 import { FOREIGN, type PlantedBug, rows, without } from "./PlantedBug.ts";
 
 /** Peers compute with other schemes of shares. */
-const withScheme = (change: (real: ThresholdScheme) => Partial<ThresholdScheme>) => (): Tampering => ({
+export const withScheme = (change: (real: ThresholdScheme) => Partial<ThresholdScheme>) => (): Tampering => ({
   cryptography: (honest) => {
     const of = (suite: Suite): Suite =>
       suite.shared === undefined ? suite : { ...suite, shared: { ...suite.shared, ...change(suite.shared) } };
@@ -347,48 +347,5 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
       delivered: (_world, { state }, message) =>
         message._tag === "Keygen.Open" ? { ...message, process: state?.fitness.process ?? message.process } : message,
     }),
-  },
-  {
-    name: "signs-with-all-only",
-    changes: "a signature waits for every member",
-    finds: "LK2",
-    schedule: "keys",
-    peers: 3,
-    tampering: () => ({
-      delivered: (world, _peer, message) =>
-        message._tag === "Sign.Open" && world.peers.some(({ state }) => state === undefined)
-          ? { ...message, generation: message.generation + 1_000 }
-          : message,
-    }),
-  },
-  {
-    name: "signing-forgets-peers",
-    changes: "a peer that is asked to sign answers nobody",
-    finds: "LK1",
-    orFinds: ["LK2"],
-    schedule: "keys",
-    peers: 3,
-    tampering: () => ({
-      delivered: (_world, _peer, message) =>
-        message._tag === "Sign.Open" ? { ...message, generation: message.generation + 1_000 } : message,
-    }),
-  },
-  {
-    name: "echo-ignored",
-    changes: "the boxes of a refresh are lost, so that none is ever made",
-    finds: "LK3",
-    orFinds: ["L4"],
-    schedule: "keys",
-    peers: 3,
-    tampering: () => ({
-      said: (_peer, message) => (message._tag === "Keygen.Stored" ? { ...message, transcript: FOREIGN } : message),
-    }),
-  },
-  {
-    name: "repair-unanswered",
-    changes: "no helper's sum is right",
-    finds: "LK4",
-    schedule: "restore-after-refresh",
-    tampering: withScheme(() => ({ repairSum: () => new Secret(new Uint8Array(8).fill(1)) })),
   },
 ];

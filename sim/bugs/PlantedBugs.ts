@@ -14,6 +14,7 @@ import { enrollmentBugs } from "./EnrollmentBugs.ts";
 import { gatewayBugs } from "./GatewayBugs.ts";
 import { identityBugs } from "./IdentityBugs.ts";
 import { keyBugs } from "./KeyBugs.ts";
+import { keyLivenessBugs } from "./KeyLivenessBugs.ts";
 import { linkBugs } from "./LinkBugs.ts";
 import { listBugs } from "./ListBugs.ts";
 import { memoryBugs } from "./MemoryBugs.ts";
@@ -58,6 +59,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...wireBugs,
   ...repetitionBugs,
   ...keyBugs,
+  ...keyLivenessBugs,
   ...promotionBugs,
 ];
 

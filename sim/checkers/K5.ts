@@ -11,6 +11,7 @@ import type { Checker } from "./Checker.ts";
 
 /** Digits of the shortest secret, and characters of it in Base64. */
 const SHORTEST_TEXT = 11;
+const BETWEEN_WORDS = /[^0-9A-Za-z+/=]+/;
 const HEX = /^[0-9a-f]+$/;
 
 /** Where modules keep secrets while they use them: names of their memory and of its parts. */
@@ -97,6 +98,10 @@ export const K5 = (held: HeldSecrets): Checker => {
       for (const [slice, part] of inMemory)
         if ((slices[slice]?.[part]?.size ?? 0) > 0)
           throw new Violation("K5", `peer ${slot} is sealed`, `it still has the secrets of ${part} of ${slice}`);
+    },
+    traced: (text) => {
+      const found = held.isEmpty ? undefined : find(text.split(BETWEEN_WORDS));
+      if (found !== undefined) throw new Violation("K5", rule, `the trace has one: ${text}`);
     },
     replied: ({ slot }, { answer, requestId }) => {
       const found = held.isEmpty ? undefined : find(answer);

@@ -37,11 +37,10 @@ const isPassedOver = ({ capacities }: Ghost, { _tag }: Message): boolean =>
  */
 const goesOn = (transactions: number, writes: ReadonlyArray<Write>): boolean =>
   transactions === 1 &&
-  writes.some(
-    (write) =>
-      write.table === "pending" ||
-      (write.table === "preparations" && write.op === "insert" && write.row.proposal.kind === "KEYGEN"),
-  );
+  (writes.every(({ table, op }) => table === "pending" && op === "remove") ||
+    writes.some(
+      (write) => write.table === "preparations" && write.op === "insert" && write.row.proposal.kind === "KEYGEN",
+    ));
 
 export const S23 = (ghost: Ghost): Checker => ({
   id: "S23",

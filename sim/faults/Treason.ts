@@ -5,6 +5,7 @@ import { equivocatingWriter } from "./EquivocatingWriter.ts";
 import { lyingWriter } from "./LyingWriter.ts";
 import { falsifyingWriter, hastyAnswers } from "./FalsifyingWriter.ts";
 import { forgetfulKeeper } from "./ForgetfulKeeper.ts";
+import { hoardingSigner } from "./HoardingSigner.ts";
 import { lyingHelper } from "./LyingHelper.ts";
 import { lyingCoordinator, lyingSigner, spoilingMaker } from "./LyingSigner.ts";
 import { lyingSessionWriter } from "./LyingSessionWriter.ts";
@@ -28,6 +29,7 @@ const lies = {
   "falsifying writer": { ways: () => ({ lie: falsifyingWriter(), mishear: hastyAnswers() }), isWriter: true },
   "forgetful keeper": { ways: () => ({ lie: truth, mishear: forgetfulKeeper() }), isWriter: false },
   "lying signer": { ways: () => ({ lie: lyingSigner() }), isWriter: false },
+  "hoarding signer": { ways: hoardingSigner, isWriter: false },
   "lying coordinator": { ways: () => ({ lie: lyingCoordinator() }), isWriter: false },
   "lying helper": { ways: () => ({ lie: lyingHelper() }), isWriter: false },
   "spoiling maker": { ways: () => ({ lie: spoilingMaker() }), isWriter: false },

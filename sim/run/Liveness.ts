@@ -5,6 +5,7 @@
 import { modeOf } from "../../core/protocol/Mode.ts";
 import { assertEnrollable } from "./Enrollable.ts";
 import { assertSurvivorsApply } from "./L7.ts";
+import { assertSigningSurvives } from "./LK2.ts";
 import { assertAnsweredBehindExpired } from "./L9.ts";
 import type { Command } from "../requests/Commands.ts";
 import type { Asked } from "../requests/Asked.ts";
@@ -260,6 +261,13 @@ export const assertLiveness = (world: World, workload: Workload): void => {
   if (world.plan.mode === "within") {
     assertReadable(world);
     assertSurvivorsApply(world, calm);
+    if (world.plan.workload.keys > 0)
+      assertSigningSurvives(
+        world,
+        calm,
+        (peer, asked) => attempt(world, workload, peer, asked),
+        world.choices.stream("keys before healing").next(),
+      );
   }
   heal(world);
   if (world.plan.mode === "past") return assertNamed(world, workload);

@@ -98,6 +98,17 @@ export const keySchedules = {
     }),
     nemeses: () => [betray("lying signer")],
   },
+  // One fewer than sign, where three are members: it knows its own shares and all that is said to it.
+  "traitor-holds-t-minus-1": {
+    marks: {
+      "a signer kept its share to itself": 3,
+      "SIGN answered Signed": 3,
+      "signatures went on beside a member that lies": 6,
+    },
+    sizes: { quiet: 3, drawn: [3] },
+    plan: () => ({ ...busy, faults: new Map() }),
+    nemeses: () => [betray("hoarding signer")],
+  },
   "coordinator-equivocates": {
     marks: { "a coordinator lied in a package": 4 },
     sizes: CLUSTER,

@@ -1,0 +1,63 @@
+/** Bugs by which what has to come about with keys does not. */
+import { Secret } from "../../core/threshold/Secret.ts";
+import { withScheme } from "./KeyBugs.ts";
+import { FOREIGN, type PlantedBug } from "./PlantedBug.ts";
+
+export const keyLivenessBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "signs-when-settled",
+    changes: "a member signs for nobody while it has something undecided",
+    finds: "LK2",
+    schedule: "keys-and-crashes",
+    peers: 3,
+    tampering: () => ({
+      delivered: (_world, { state }, message) =>
+        message._tag === "Sign.Open" && (state?.undecided.preparations.size ?? 0) > 0
+          ? { ...message, generation: message.generation + 1_000 }
+          : message,
+    }),
+  },
+  {
+    name: "signs-with-all-only",
+    changes: "a signature waits for every member",
+    finds: "LK2",
+    schedule: "keys",
+    peers: 3,
+    tampering: () => ({
+      delivered: (world, _peer, message) =>
+        message._tag === "Sign.Open" && world.peers.some(({ state }) => state === undefined)
+          ? { ...message, generation: message.generation + 1_000 }
+          : message,
+    }),
+  },
+  {
+    name: "signing-forgets-peers",
+    changes: "a peer that is asked to sign answers nobody",
+    finds: "LK1",
+    orFinds: ["LK2"],
+    schedule: "keys",
+    peers: 3,
+    tampering: () => ({
+      delivered: (_world, _peer, message) =>
+        message._tag === "Sign.Open" ? { ...message, generation: message.generation + 1_000 } : message,
+    }),
+  },
+  {
+    name: "echo-ignored",
+    changes: "the boxes of a refresh are lost, so that none is ever made",
+    finds: "LK3",
+    orFinds: ["L4"],
+    schedule: "keys",
+    peers: 3,
+    tampering: () => ({
+      said: (_peer, message) => (message._tag === "Keygen.Stored" ? { ...message, transcript: FOREIGN } : message),
+    }),
+  },
+  {
+    name: "repair-unanswered",
+    changes: "no helper's sum is right",
+    finds: "LK4",
+    schedule: "restore-after-refresh",
+    tampering: withScheme(() => ({ repairSum: () => new Secret(new Uint8Array(8).fill(1)) })),
+  },
+];
