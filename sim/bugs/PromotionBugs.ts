@@ -46,6 +46,15 @@ export const promotionBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "done-with-the-first",
+    changes: "a source is done when one target has the registry",
+    finds: "S27",
+    schedule: "promote-deaf-target",
+    tampering: atSource("DECIDED", (promotion) => {
+      if (promotion.installed.size > 0) Object.assign(promotion, { installed: new Set(membersIn(promotion)) });
+    }),
+  },
+  {
     name: "pins-in-memory",
     changes: "a source tells its draft to the targets without having stored it",
     finds: "S27",

@@ -222,10 +222,12 @@ export class Ghost {
   /** A new incarnation: this peer stands for no vote and no record of the old one. */
   #beginIncarnation(slot: number, { incarnation, recoveryId }: Restoration): void {
     const left = ~maskOf(slot);
+    // What becomes a member of a later epoch comes in like a restored peer, and has lost nothing.
+    const isNew = this.membership?.before !== undefined && this.#incarnations[slot]?.size === 0;
+    if (!isNew) this.restored |= maskOf(slot);
     this.#incarnations[slot]?.set(incarnation, recoveryId);
     this.away |= maskOf(slot);
     this.recovering |= maskOf(slot);
-    this.restored |= maskOf(slot);
     this.#open[slot]?.clear();
     this.keys.beganAnew(slot);
     for (const facts of this.proposals.values()) {

@@ -31,11 +31,12 @@ const registrarOf = ({ session }: Row): string => JSON.stringify([session.regist
 const CLOCK_SKEW_MILLIS = 5_000;
 
 /**
- * Whether an earlier session was opened for the newest one's relying party, in the same incarnations and by the same
+ * Whether an earlier session was opened for the newest one's relying party, in the same epoch and incarnations and by the same
  * time; if not, it is void.
  */
 const isOfSameTerms = (earlier: Row, newest: Row): boolean =>
   earlier.session.rpId === newest.session.rpId &&
+  earlier.session.topologyDigest === newest.session.topologyDigest &&
   earlier.session.createdAt <= newest.session.createdAt + CLOCK_SKEW_MILLIS &&
   earlier.session.incarnations.every((each, index) => each === newest.session.incarnations[index]);
 

@@ -6,10 +6,10 @@ import { allRows } from "../../core/protocol/AllRows.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import { FIRST_INTEGRITY_VERSION } from "./Ends.ts";
 import { topologyDigest } from "../../core/protocol/Topology.ts";
-import type { Rows, Write } from "../../core/Tables.ts";
+import type { Rows, RowView, Write } from "../../core/Tables.ts";
 import { protocolTables, SELF } from "../../core/protocol/Tables.ts";
 import type { Checker } from "./Checker.ts";
-import type { Ghost } from "./Ghost.ts";
+import { type Ghost, maskOf } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
 
 const AUDIT_TAG = "CUSTODY_AUDIT_V1";
@@ -77,10 +77,19 @@ export const S32 = (ghost: Ghost): Checker => {
   const laterKeys = new Map<number, number>();
   /** By slot: the transaction with the newest of them, which the key before it seals. */
   const introducedIn = new Map<number, ReadonlyArray<Write>>();
+  const goOnFrom = (slot: number, store: RowView): void => {
+    const counters = store.get("counters", SELF);
+    if (counters === undefined) last.delete(slot);
+    else last.set(slot, { seq: counters.auditSeq, hash: counters.auditHash });
+  };
+
   return {
     id: "S32",
     booted: ({ slot, store, isDamaged }) => {
-      if (!isDamaged) laterKeys.set(slot, allRows(store, "integrity").length);
+      if (isDamaged) return;
+      laterKeys.set(slot, allRows(store, "integrity").length);
+      // Nobody is a witness of what an instance that is alone has lost with its newer disk.
+      if ((ghost.forgetful & maskOf(slot)) !== 0) goOnFrom(slot, store);
     },
     written: {
       integrity: ({ slot }, { op }, writes) => {
@@ -90,8 +99,7 @@ export const S32 = (ghost: Ghost): Checker => {
       },
       // A restored peer goes on with the chain that was on its disk.
       restore: ({ slot, store }, write) => {
-        const counters = write.op === "remove" ? undefined : store.get("counters", SELF);
-        if (counters !== undefined) last.set(slot, { seq: counters.auditSeq, hash: counters.auditHash });
+        if (write.op !== "remove") goOnFrom(slot, store);
       },
       certificates: ({ slot, honest }, { op, key }, writes) => {
         if (!honest || op !== "insert") return;

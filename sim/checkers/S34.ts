@@ -4,6 +4,7 @@
  */
 import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { Checker, Watched } from "./Checker.ts";
+import { type Ghost, maskOf } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
 
 /** What one peer owes its audit. */
@@ -15,7 +16,7 @@ interface Owed {
   readonly written: Set<string>;
 }
 
-export const S34 = (): Checker => {
+export const S34 = (ghost: Ghost): Checker => {
   const peers = new Map<number, Owed>();
   const owedBy = ({ slot }: Pick<Watched, "slot">): Owed => {
     const owed = peers.get(slot) ?? { made: new Map(), answered: [], written: new Set() };
@@ -24,9 +25,9 @@ export const S34 = (): Checker => {
   };
   return {
     id: "S34",
-    // On an old disk the audit begins again where that disk left off.
+    // On an old disk the audit begins again where that disk left off, on an empty one from the start.
     booted: (peer) => {
-      if (peer.honest) return;
+      if (peer.honest && (ghost.forgetful & maskOf(peer.slot)) === 0) return;
       const owed = owedBy(peer);
       owed.answered.length = 0;
       owed.written.clear();

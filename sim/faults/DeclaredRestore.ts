@@ -20,7 +20,7 @@ export const mayForget = ({ ghost }: World, { slot }: SimPeer): boolean =>
   ((ghost.restored | ghost.away | ghost.lying) & ~maskOf(slot)) === 0;
 
 /** The protocol stands any number of declared restores, or one faulty member, perhaps restored (protocol.md 1). */
-const mayBeRestored = ({ ghost, plan }: World, peer: SimPeer): boolean => {
+export const mayBeRestored = ({ ghost, plan }: World, peer: SimPeer): boolean => {
   const own = maskOf(peer.slot);
   return (
     plan.peers > 1 &&

@@ -15,7 +15,7 @@ const steps: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a transaction is one of a promotion: a step of it, or a page of the registry on its way. */
-const isStep = (writes: ReadonlyArray<Write>): boolean =>
+export const isStep = (writes: ReadonlyArray<Write>): boolean =>
   writes.some(({ table }) => steps.has(table) && table !== "certificates") ||
   (writes.some(({ table }) => table === "certificates") && !writes.some(({ table }) => table === "batches"));
 

@@ -2,11 +2,15 @@
 import type { Choices } from "../base/Choices.ts";
 import type { PromotionOf } from "../base/Plan.ts";
 import { crashWhilePromoting, deafTarget } from "../moments/Promoting.ts";
+import { promotedBack } from "../moments/PromotedBack.ts";
 import { among, BUSY_FAULTS, type Family, happens, type Sizes, weights } from "./Schedule.ts";
 
 /** A source and its targets. */
 const PROMOTED: Sizes = { quiet: 3, drawn: [2, 3, 3, 4] };
 const SECOND = 1_000_000;
+/** Five of the one and three of the other are five usual shares, so that what else a seed draws does not move. */
+const SHARE = 70;
+const SHARE_OF_OLD_DISKS = 50;
 
 const promotionOf = (choices: Choices, source: number): PromotionOf => ({
   source,
@@ -23,11 +27,13 @@ const WORK = { fresh: 40, replace: 20, invite: 6, finish: 20, read: 20 };
 export const promotionSchedules = {
   "promote-under-load": {
     marks: { "promoted while callers worked": 2 },
+    share: SHARE,
     sizes: PROMOTED,
     plan: (choices) => ({ steps: 1_500, promotion: anySource(choices), workload: WORK }),
   },
   "promote-new-lowest-writer": {
     marks: { "a promotion was asked for": 2 },
+    share: SHARE,
     sizes: PROMOTED,
     plan: (choices) => ({
       steps: 1_500,
@@ -38,6 +44,7 @@ export const promotionSchedules = {
   },
   "promote-crash-each-step": {
     marks: { "crashed at a step of a promotion": 2 },
+    share: SHARE,
     sizes: PROMOTED,
     plan: (choices) => ({
       steps: 2_000,
@@ -49,12 +56,14 @@ export const promotionSchedules = {
   },
   "promote-deaf-target": {
     marks: { "promoted while callers worked": 4 },
+    share: SHARE,
     sizes: PROMOTED,
     plan: (choices) => ({ steps: 2_000, promotion: anySource(choices), workload: WORK }),
     nemeses: (choices) => [deafTarget(choices)],
   },
   "promote-on-a-bad-network": {
     marks: { "a promotion was asked for": 2 },
+    share: SHARE,
     sizes: PROMOTED,
     plan: (choices) => ({
       steps: 2_000,
@@ -63,5 +72,33 @@ export const promotionSchedules = {
       faults: weights("lossy network", "reordering network", "replayed message", "one-way cut", "crash", "seal"),
       workload: WORK,
     }),
+  },
+  "promote-rollback-source": {
+    marks: {
+      "a source came back from before a step of its promotion": 10,
+      "a source forgot what it had pinned or decided": 20,
+      "a target was rebuilt": 60,
+    },
+    share: SHARE_OF_OLD_DISKS,
+    sizes: PROMOTED,
+    plan: (choices) => ({ steps: 2_000, promotion: anySource(choices), workload: WORK }),
+    nemeses: (choices) => [promotedBack(choices, "source", false)],
+  },
+  "promote-rollback-target": {
+    marks: { "a target came back from before a step of the promotion": 4 },
+    share: SHARE_OF_OLD_DISKS,
+    sizes: PROMOTED,
+    plan: (choices) => ({ steps: 2_000, promotion: anySource(choices), workload: WORK }),
+    nemeses: (choices) => [promotedBack(choices, "target", false)],
+  },
+  "promote-declared-restore": {
+    marks: {
+      "a source came back from before a step of its promotion": 20,
+      "a target came back from before a step of the promotion": 12,
+    },
+    share: SHARE_OF_OLD_DISKS,
+    sizes: PROMOTED,
+    plan: (choices) => ({ steps: 2_000, promotion: anySource(choices), workload: WORK }),
+    nemeses: (choices) => [promotedBack(choices, happens(choices, "of a target", 400) ? "target" : "source", true)],
   },
 } satisfies Family;

@@ -3,6 +3,7 @@
  * now and then somebody without permission tries to. What they do must be in the audit of the peer.
  */
 import type { Answer } from "../../core/Action.ts";
+import type { Rejection } from "../../core/base/Rejection.ts";
 import type { Event } from "../../core/protocol/Event.ts";
 import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
@@ -251,7 +252,11 @@ export class Operators {
   }
 
   /** Operators of a peer ask for its promotion. */
-  promote(peer: SimPeer, asked: Pick<Extract<Event, { readonly _tag: "Promote" }>, "plan" | "actor" | "dryRun">): void {
+  promote(
+    peer: SimPeer,
+    asked: Pick<Extract<Event, { readonly _tag: "Promote" }>, "plan" | "actor" | "dryRun">,
+    refused: (rejection: Rejection) => void,
+  ): void {
     if (!peer.isUp) return;
     this.#ground.chronicle.note("promote", peer.slot, "");
     const { marks } = this.#ground.chronicle;
@@ -260,7 +265,10 @@ export class Operators {
       "promote",
       (requestId) => peer.dispatch({ _tag: "Promote", requestId, ...asked }),
       (answer) => {
-        if (answer._tag === "Rejected") marks.add(`a promotion was refused: ${answer.rejection.code}`);
+        if (answer._tag === "Rejected") {
+          marks.add(`a promotion was refused: ${answer.rejection.code}`);
+          refused(answer.rejection);
+        }
         if (answer._tag === "Promotion") marks.add(asked.dryRun ? "a promotion was tried" : "a promotion was accepted");
       },
     );

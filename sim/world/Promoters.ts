@@ -1,6 +1,8 @@
 /** The operators of an instance that is promoted: they ask for it until it is done, and at times others ask too. */
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import type { Rejection } from "../../core/base/Rejection.ts";
 import type { PromotionPlan } from "../../core/protocol/PromotionPlan.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
 import type { Membership } from "../../core/protocol/Topology.ts";
 import { AUDIENCE } from "../requests/Commands.ts";
 import { thresholdOf } from "./Operators.ts";
@@ -8,6 +10,8 @@ import type { SimPeer } from "./SimPeer.ts";
 import type { World } from "./World.ts";
 
 const SECOND = 1_000_000;
+/** How a target begins to say that it has accepted another draft. */
+const BOUND = "it is bound to the promotion";
 const DAY_MILLIS = 86_400_000;
 
 /** The membership of the newest epoch that a running peer knows. */
@@ -68,7 +72,18 @@ export class Promoters {
       members: peers.map(({ peerId, keys }) => ({ peerId, identityKey: keys.identity.publicKey })).toReversed(),
       threshold,
     };
-    operators.promote(source, { plan, actor: this.#bearer(), dryRun });
+    operators.promote(source, { plan, actor: this.#bearer(), dryRun }, (rejection) => this.#rebuild(rejection));
+  }
+
+  /** Targets that are bound to a promotion which their source has forgotten get empty machines, all of them at once. */
+  #rebuild({ members = [] }: Rejection): void {
+    if (!members.some(({ reason }) => reason.startsWith(BOUND))) return;
+    const { peers, restores, marks } = this.#world;
+    for (const peer of peers) {
+      if (!peer.disk.holds("transfer", SELF) || peer.disk.holds("topology", SELF)) continue;
+      restores.comeBackAlone(peer, () => peer.wipe());
+      marks.add("a target was rebuilt");
+    }
   }
 
   #bearer(): ActorCheck {

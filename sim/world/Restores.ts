@@ -47,6 +47,20 @@ export class Restores {
     processes.start(peer);
   }
 
+  /**
+   * A machine gets another disk where nobody is a witness of what was on its last one: an instance that is alone an
+   * older disk that lacks nothing of its registry, a target that belongs to nothing yet an empty one. From now on what is
+   * on that disk is all there is.
+   */
+  comeBackAlone(peer: SimPeer, putBack: () => void): void {
+    const { processes, ghost } = this.#ports;
+    processes.crash(peer, "power", false);
+    putBack();
+    ghost.forgetful |= maskOf(peer.slot);
+    ghost.wentBack(peer.slot, peer.disk.holds);
+    processes.start(peer);
+  }
+
   /** Puts back the disk of a backup that was made before the founding; undefined where this peer has none. */
   earlyDisk({ slot }: SimPeer, unit: Unit): (() => void) | undefined {
     const disks = this.#early.get(slot) ?? [];
