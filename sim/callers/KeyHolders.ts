@@ -161,8 +161,11 @@ export class KeyHolders {
   /** Of an id that nobody has, or of one that there is: the same again, or as another key. */
   #creation(unit: Unit): KeyMaking {
     const number = this.#nextKey > MOST_KEYS ? unit.between("of key", 1, 1, MOST_KEYS) : this.#nextKey++;
-    const [algorithm = "", scheme] = unit.named("suite", suites[0], suites, SUITE_WEIGHTS).split("/");
-    const { commands } = this.#world;
+    const { commands, plan } = this.#world;
+    const drawn = unit.named("suite", suites[0], suites, SUITE_WEIGHTS);
+    // What no members share would keep the instance from ever being promoted.
+    const suite = plan.promotion !== undefined && drawn.endsWith("ECDSA") ? suites[0] : drawn;
+    const [algorithm = "", scheme] = suite.split("/");
     const asked = creation(commands, `key-${number}`, { algorithm, scheme, assetOwner: this.#owner(unit) });
     // No key of this algorithm signs so.
     if (scheme === "BIP340" && algorithm === "ED25519")

@@ -27,6 +27,8 @@ const groupFault = ({ publicKey, group }: Generation, threshold: number, total: 
 export const K7 = (ghost: Ghost): Checker => {
   /** By public key: the key that has it. */
   const owners = new Map<string, string>();
+  /** Keys that their holder made while it was alone: every member knows them as whole until they are refreshed. */
+  const whole = new Set<string>();
   const broken = (row: Generation, slot: number, why: string): Violation =>
     new Violation("K7", `peer ${slot} stored generation ${row.generation} of ${row.keyId}, by ${row.madeBy}`, why);
   const assertKey = ({ slot, store }: Watched, row: Generation): void => {
@@ -52,7 +54,10 @@ export const K7 = (ghost: Ghost): Checker => {
         if (write.op !== "insert" || ghost.isLying(peer.slot)) return;
         const { topology } = ghost.membership ?? {};
         const total = topology?.members.length ?? 1;
-        const fault = total === 1 ? undefined : groupFault(write.row, topology?.threshold ?? 1, total);
+        const name = `${write.row.keyId} ${write.row.transcript}`;
+        if (total === 1) whole.add(name);
+        const isWhole = whole.has(name) && write.row.group.verifyingShares.length === 0;
+        const fault = isWhole ? undefined : groupFault(write.row, topology?.threshold ?? 1, total);
         if (fault !== undefined) throw broken(write.row, peer.slot, fault);
         assertKey(peer, write.row);
       },

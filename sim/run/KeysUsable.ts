@@ -65,6 +65,33 @@ const assertRepairable = (world: World, hands: Hands): void => {
   }
 };
 
+/** A key that was whole before a promotion is refused by name, and signs once it is refreshed. */
+const assertShared = (world: World, hands: Hands, any: (label: string) => SimPeer): void => {
+  const { members = [] } = world.ghost.membership?.topology ?? {};
+  const { store } = any("knows a whole key");
+  const whole = allRows(store, "generations").find(
+    ({ state, keyId, group }) =>
+      state === "ACTIVE" &&
+      group.verifyingShares.length === 0 &&
+      store.get("custodyKeys", keyId)?.status === "ACTIVE" &&
+      members.length > 1,
+  );
+  if (whole === undefined) return;
+  const { keyId, generation: base } = whole;
+  const { commands } = world;
+  const { scheme = "" } = store.get("custodyKeys", keyId) ?? {};
+  const sign = signing(commands, { keyId, scheme, hash: undefined, data, generation: undefined });
+  for (const peer of world.peers) {
+    const outcome = hands.attempt(peer, sign);
+    if (typeof outcome !== "string" && outcome._tag === "Signed")
+      throw new Violation("K7", `${keyId} is whole at one member`, `peer ${peer.slot} signed with it`);
+  }
+  const refresh = renewal(commands, "refresh", { keyId, base, assetOwner: undefined });
+  insist(world, hands, "LK3", any("shares a whole key"), refresh, "KeyMade");
+  for (const peer of world.peers) insist(world, hands, "LK1", peer, sign, "Signed");
+  world.marks.add("a key was shared after the promotion");
+};
+
 /** As many members as may be are down: the others sign. */
 const assertSigningGoesOn = (world: World, hands: Hands, unit: Unit): void => {
   const { threshold = 1 } = world.ghost.membership?.topology ?? {};
@@ -85,6 +112,7 @@ export const assertKeysUsable = (world: World, hands: Hands, unit: Unit): void =
   const { peers } = world.plan;
   const any = (label: string): SimPeer => world.peer(unit.between(label, 1, 1, peers));
   assertRepairable(world, hands);
+  assertShared(world, hands, any);
   const wanted = { algorithm: "ED25519", scheme: "EdDSA", assetOwner: undefined };
   insist(world, hands, "LK3", any("creates"), creation(commands, KEY, wanted), "KeyMade");
   for (const peer of world.peers) insist(world, hands, "LK1", peer, signed(world, KEY), "Signed");

@@ -31,6 +31,15 @@ export const promotionSchedules = {
     sizes: PROMOTED,
     plan: (choices) => ({ steps: 1_500, promotion: anySource(choices), workload: WORK }),
   },
+  "promote-with-keys": {
+    marks: { "a key was shared after the promotion": 25 },
+    sizes: PROMOTED,
+    plan: (choices) => ({
+      steps: 1_500,
+      promotion: anySource(choices),
+      workload: { ...WORK, keys: 120 },
+    }),
+  },
   "promote-new-lowest-writer": {
     marks: { "a promotion was asked for": 2 },
     share: SHARE,
