@@ -42,7 +42,8 @@ const asWhenOpened: NonNullable<Tampering["found"]> = ({ state }, table, row) =>
   return isOpen ? ({ ...generation, state: "ACTIVE" } as typeof row) : row;
 };
 
-const bump = (digits: string): string => `${digits.slice(0, -1)}${digits.endsWith("0") ? "1" : "0"}`;
+/** Another element. */
+export const bump = (digits: string): string => `${digits.slice(0, -1)}${digits.endsWith("0") ? "1" : "0"}`;
 
 export const keyBugs: ReadonlyArray<PlantedBug> = [
   {
@@ -161,28 +162,6 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
           key: { ...made.key, commitments: made.key.commitments.with(0, bump(made.key.commitments[0] ?? "") as never) },
         })),
     })),
-  },
-  {
-    name: "deals-with-a-constant",
-    changes: "what is dealt of a whole key is another key",
-    finds: "K7",
-    orFinds: ["S30", "S14"],
-    schedule: "promote-with-keys",
-    tampering: withScheme((real) => ({
-      dealFinish: (...given) =>
-        Either.map(real.dealFinish(...given), (made) => ({
-          ...made,
-          key: { ...made.key, commitments: made.key.commitments.with(0, bump(made.key.commitments[0] ?? "") as never) },
-        })),
-    })),
-  },
-  {
-    name: "never-dealt",
-    changes: "members take nothing that is dealt of a whole key",
-    finds: "LK3",
-    orFinds: ["K17"],
-    schedule: "promote-with-keys",
-    tampering: withScheme(() => ({ dealFinish: () => Either.left({ indexes: [], why: "no" }) })),
   },
   {
     name: "wrong-share-stored",

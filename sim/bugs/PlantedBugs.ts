@@ -9,6 +9,7 @@ import { capacityBugs } from "./CapacityBugs.ts";
 import { clockBugs } from "./ClockBugs.ts";
 import { credulityBugs } from "./CredulityBugs.ts";
 import { damageBugs } from "./DamageBugs.ts";
+import { dealBugs } from "./DealBugs.ts";
 import { deskBugs } from "./DeskBugs.ts";
 import { enrollmentBugs } from "./EnrollmentBugs.ts";
 import { gatewayBugs } from "./GatewayBugs.ts";
@@ -60,6 +61,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...repetitionBugs,
   ...keyBugs,
   ...keyLivenessBugs,
+  ...dealBugs,
   ...promotionBugs,
 ];
 

@@ -4,7 +4,8 @@ import { tapeOptions } from "../tape/Tape.ts";
 import { scheduleOf } from "./Mix.ts";
 import { scheduleNames } from "./Schedules.ts";
 
-const SEEDS = 20_000;
+/** So many that the rarest, one in ten thousand, is among them. */
+const SEEDS = 50_000;
 
 /** How often each schedule is drawn. */
 const countsOf = (seeds: number, peers?: number): ReadonlyMap<string, number> => {
