@@ -3,7 +3,7 @@
  * written down here as it is made, and none of them is found on a disk, in a log or in an answer.
  */
 import { createHash, createPublicKey, verify as opensslVerify } from "node:crypto";
-import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";
@@ -11,6 +11,7 @@ import { Secret } from "../../core/threshold/Secret.ts";
 import { verifiesBip340 } from "../keys/PlainBip340.ts";
 import { openClient, values } from "../../server/sqlite/Database.ts";
 import { Effect } from "effect";
+import { filesIn, rowEnds } from "./DiskBytes.ts";
 import { allPermissions, type Answered, registration, ServerCluster } from "./ServerCluster.ts";
 
 /** Every secret that anything in this process has looked at, by its hexadecimal form. */
@@ -104,21 +105,10 @@ const rowsOf = (id: number, table: string, keyId: string): Promise<number> =>
 
 /** The boxes of a key on a peer's disk. */
 const rowBytes = (id: number, table: string, keyId: string): Promise<ReadonlyArray<Buffer>> =>
-  Effect.gen(function* () {
-    const client = yield* openClient(databaseFile(cluster.member(id).dataDir), "read");
-    const connection = yield* client.reserve;
-    const sql = `SELECT row FROM working WHERE name = '${table}' AND key LIKE '${keyId}/%'`;
-    return (yield* values(connection, sql)).map(([row]) => Buffer.from(row as Uint8Array).subarray(-40));
-  }).pipe(Effect.scoped, Effect.runPromise);
+  rowEnds(cluster.member(id).dataDir, table, keyId);
 
 /** All files of all peers. */
-const files = (): ReadonlyArray<Buffer> =>
-  cluster.ids.flatMap((id) => {
-    const { dataDir } = cluster.member(id);
-    return readdirSync(dataDir, { recursive: true, withFileTypes: true }).flatMap((entry) =>
-      entry.isFile() ? [readFileSync(join(entry.parentPath, entry.name))] : [],
-    );
-  });
+const files = (): ReadonlyArray<Buffer> => cluster.ids.flatMap((id) => filesIn(cluster.member(id).dataDir));
 
 describe("a key", () => {
   it("is made through a peer that does not write, and is the same at all", async () => {

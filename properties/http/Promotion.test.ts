@@ -1,9 +1,11 @@
 /** An instance that is alone becomes a cluster of three, over HTTP and the command line: what operators see and do. */
+import { createPublicKey, verify } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { runInProcess } from "../cli/InProcess.ts";
-import { type Answered, registration, ServerCluster } from "./ServerCluster.ts";
+import { filesIn, rowEnds } from "./DiskBytes.ts";
+import { allPermissions, type Answered, registration, ServerCluster } from "./ServerCluster.ts";
 
 const PATH = "/v1/custody/system/promotion";
 const patience = { timeout: 60_000, interval: 50 };
@@ -24,6 +26,18 @@ const initialize = async (id: number, body: { readonly [name: string]: unknown }
   if (Array.isArray(shares64)) cluster.member(id).shares = shares64.map(String);
   return answered;
 };
+
+const KEYS = "/v1/custody/keys";
+const createKey = (keyId: string, algorithm: string): Promise<Answered> =>
+  cluster.post(1, KEYS, { keyId, algorithm, authorities: [{ id: "arbitrary" }] });
+
+const message = Buffer.from("twelve ducats to the bearer");
+const sign = (id: number): Promise<Answered> => {
+  const artifact = { scheme: "EdDSA", data64: message.toString("base64") };
+  return cluster.post(id, `${KEYS}/k1/sign`, { command: { type: "arbitrary", authorityId: "arbitrary", artifact } });
+};
+
+const bytesOf = (value: unknown): Buffer => Buffer.from(String(value), "base64");
 
 const inCluster = { threshold: 2, total: 3 };
 const plan = (changes: { readonly [name: string]: unknown } = {}) => ({ ...inCluster, targets, ...changes });
@@ -47,6 +61,8 @@ beforeAll(async () => {
   written = [];
   for (const id of ["alice", "bob", "carol"]) written = [...written, await cluster.register(1, registration(id))];
   expect(written.map(({ status }) => status)).toEqual([201, 201, 201]);
+  cluster.token = await cluster.mint([...allPermissions, "service.dkg.*", "service.key.*.*"]);
+  expect((await createKey("k1", "ED25519")).status).toBe(201);
   const source = await identityKeyOf(1);
 
   const misplaced = await initialize(2, { ...inCluster, join: true });
@@ -127,6 +143,15 @@ describe("before anything is pinned", () => {
     ]);
   });
 
+  it("names keys that no members can share, until they are destroyed", async () => {
+    expect((await createKey("p1", "P256")).status).toBe(201);
+    const refused = await ask(plan({ dryRun: true }));
+    expect([refused.status, refused.json["code"]]).toEqual([409, "KEYS_NOT_PROMOTABLE"]);
+    expect(refused.json["detail"]).toContain(": p1.");
+    const destroyed = await cluster.post(1, `${KEYS}/p1/destroy`, { baseGeneration: 1, generation: 1, final: true });
+    expect(destroyed.status).toBe(200);
+  });
+
   it("finds nothing in a dry run, and changes nothing", async () => {
     const found = await ask(plan({ dryRun: true }));
     expect([found.status, found.json]).toEqual([200, { promotion: null }]);
@@ -162,6 +187,27 @@ describe("a promotion", () => {
     },
     patience.timeout,
   );
+
+  it("leaves a key whole at the source until a refresh shares it, and then in none of its files", async () => {
+    const { dataDir } = cluster.member(1);
+    const [whole] = await rowEnds(dataDir, "shares", "k1");
+    if (whole === undefined) return expect.fail("the source has the key");
+    expect(filesIn(dataDir).some((file) => file.includes(whole))).toBe(true);
+    for (const id of [1, 2, 3]) {
+      const refused = await sign(id);
+      expect([refused.status, refused.json["code"]]).toEqual([409, "KEY_UNSHARED"]);
+    }
+    const before = await cluster.get(3, `${KEYS}/k1/public`);
+    const refreshed = await cluster.post(2, `${KEYS}/k1/refresh`, { baseGeneration: 1 });
+    expect([refreshed.status, refreshed.json["currentGeneration"]]).toEqual([200, 2]);
+    const key = createPublicKey({ key: bytesOf(before.json["spki64"]), format: "der", type: "spki" });
+    for (const id of [1, 2, 3]) {
+      const signed = await sign(id);
+      expect(signed.status).toBe(200);
+      expect(verify(null, message, key, bytesOf(signed.json["signature64"]))).toBe(true);
+    }
+    await vi.waitFor(() => expect(filesIn(dataDir).some((file) => file.includes(whole))).toBe(false), patience);
+  });
 
   it("is told at both ends, and in their audits", async () => {
     expect((await cluster.get(1, PATH)).json["promotion"]).toMatchObject({
