@@ -8,8 +8,8 @@ export const keyLivenessBugs: ReadonlyArray<PlantedBug> = [
     name: "signs-when-settled",
     changes: "a member signs for nobody while it has something undecided",
     finds: "LK2",
-    schedule: "keys-and-crashes",
-    peers: 3,
+    schedule: "writer-lost-before-activation",
+    steps: 1_500,
     tampering: () => ({
       delivered: (_world, { state }, message) =>
         message._tag === "Sign.Open" && (state?.undecided.preparations.size ?? 0) > 0
@@ -46,7 +46,7 @@ export const keyLivenessBugs: ReadonlyArray<PlantedBug> = [
     name: "echo-ignored",
     changes: "the boxes of a refresh are lost, so that none is ever made",
     finds: "LK3",
-    orFinds: ["L4"],
+    orFinds: ["L4", "K17"],
     schedule: "keys",
     peers: 3,
     tampering: () => ({
