@@ -124,7 +124,8 @@ export interface ThresholdScheme {
 
   /**
    * The same three for the first shares of a key that is whole at one member (RFC 9591 appendix C). All others add to
-   * the dealer's polynomial as to a refresh, so that it knows no share but its own. Blames a dealer of another key.
+   * the dealer's polynomial as to a refresh, so that where more than two sign it knows no share but its own. Blames a
+   * dealer of another key.
    */
   readonly dealPackage: (seed: Secret, whole: WholeKey, me: ShareIndex, parties: Parties) => DealPackage;
   readonly dealShares: (seed: Secret, whole: WholeKey, me: ShareIndex, parties: Parties) => SecretsFor;

@@ -1,4 +1,5 @@
 /** A key that was whole at one member is dealt to all: it signs as before, in every quorum; who cheats is named. */
+import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
@@ -172,6 +173,22 @@ describe.each(suites)("a whole key of %s", (_name, suite) => {
     const silent = blamedIn(dealt(suite, 1, ({ shares }) => void shares.get(1)?.delete(3)));
     expect([silent[1], silent[2]]).toEqual(["no one", [1]]);
   });
+});
+
+it("is dealt also on a polynomial whose value at the dealer is zero: an honest member would name nobody but itself", () => {
+  const bip340 = suite(nobleKeyCrypto, "SECP256K1", "BIP340");
+  const { Fn, BASE } = secp256k1.Point;
+  const { publicKey, at } = wholeOf(bip340, 1);
+  const key = Fn.fromBytes(at(DEALER).secret?.expose() ?? seed().expose());
+  const slope = Fn.neg(Fn.div(key, BigInt(DEALER)));
+  const made = dealt(bip340, 1, ({ packages, shares }) => {
+    const commitments = [key, slope].map((each) => BASE.multiply(each).toHex() as Element);
+    packages[1] = { index: DEALER, commitments };
+    const value = (x: ShareIndex): Secret => new Secret(Fn.toBytes(Fn.add(key, Fn.mul(slope, BigInt(x)))));
+    shares.set(DEALER, new Map([1, 3].map((x) => [x, value(x)])));
+  });
+  const held = madeOf([1, 3].flatMap((index) => made[index - 1] ?? []));
+  expect(bip340.verify(publicKey, message, signatureOf(sharedOf(bip340), held))).toBe(true);
 });
 
 it.each(["SECP256K1", "P256"])("a key of ECDSA over %s has no scalar that members share", (algorithm) => {

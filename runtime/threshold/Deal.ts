@@ -1,12 +1,11 @@
 /**
  * The first shares of a key that was whole at one member, the dealer (RFC 9591 appendix C, with the commitments of
  * Feldman's verifiable secret sharing). All others share a zero, as in a refresh: the dealer knows the key, which it had
- * before, and no other's share.
+ * before, and where more than two sign no other's share. Where two sign, the key and a share tell all.
  */
 import type { Secret } from "../../core/threshold/Secret.ts";
 import type {
   DealPackage,
-  GroupKey,
   KeyAndShare,
   Parties,
   SecretsFor,
@@ -19,7 +18,6 @@ import {
   attempt,
   committedAt,
   drawScalar,
-  elementOf,
   expansion,
   type Group,
   Misfit,
@@ -98,13 +96,8 @@ const finished = <P extends Point<P>>(
   const value = isDealer ? secretOf(group, valueAt(group, polynomial, me)) : received.get(dealer);
   if (value === undefined || !isOn(group, points, me, value))
     throw new Misfit([dealer], "the share does not lie on the dealer's polynomial");
-  const key: GroupKey = {
-    threshold: parties.threshold,
-    commitments: dealt.commitments,
-    verifyingShares: new Map(parties.indexes.map((each) => [each, elementOf(committedAt(group, points, each))])),
-  };
   const rest = others.filter(({ index }) => index !== dealer);
-  return addedUp(group, { key, share: { index: me, secret: value } }, isDealer ? [] : polynomial, rest, received);
+  return addedUp(group, points, { index: me, secret: value }, parties, isDealer ? [] : polynomial, rest, received);
 };
 
 const isOn = <P extends Point<P>>(

@@ -9,6 +9,7 @@ import type {
   Parties,
   RefreshPackage,
   SecretsFor,
+  Share,
   ShareIndex,
   ThresholdScheme,
 } from "../../core/threshold/ThresholdScheme.ts";
@@ -65,29 +66,35 @@ export const valuesFor = (
     indexes.filter((each) => each !== me).map((each) => [each, secretOf(group, valueAt(group, coefficients, each))]),
   );
 
-/** The key after all of these have been added to it. */
+/** The key after all of these have been added to the polynomial to whose coefficients these are commitments. */
 const refreshedKey = <P extends Point<P>>(
   group: Group<P>,
-  { threshold, commitments, verifyingShares }: GroupKey,
+  commitments: ReadonlyArray<P>,
+  { threshold, indexes }: Parties,
   packages: ReadonlyArray<RefreshPackage>,
 ): GroupKey => {
   const all = packages.map((each) => pointsOf(group, each, threshold));
   const points = commitments.map((each, power) =>
-    all.reduce((sum, added) => sum.add(added[power] ?? group.Point.ZERO), pointOf(group, each)),
+    all.reduce((sum, added) => sum.add(added[power] ?? group.Point.ZERO), each),
   );
   return {
     threshold,
     commitments: points.map(elementOf),
-    verifyingShares: new Map(
-      [...verifyingShares.keys()].map((index) => [index, elementOf(committedAt(group, points, index))]),
-    ),
+    verifyingShares: new Map(indexes.map((index) => [index, elementOf(committedAt(group, points, index))])),
   };
 };
 
-/** A share with what these, and this member itself, share of zero. */
+/**
+ * A share with what these, and this member itself, share of zero. What it is added to may have a value of zero at some
+ * member, which has no encoding; the sum has none.
+ *
+ * @param commitments to the coefficients of the polynomial on which the share lies
+ */
 export const addedUp = <P extends Point<P>>(
   group: Group<P>,
-  { key, share }: KeyAndShare,
+  commitments: ReadonlyArray<P>,
+  share: Share,
+  parties: Parties,
   own: ReadonlyArray<bigint>,
   others: ReadonlyArray<RefreshPackage>,
   received: SecretsFor,
@@ -95,14 +102,16 @@ export const addedUp = <P extends Point<P>>(
   const me = share.index;
   const partOf = (index: ShareIndex): bigint => scalarOf(group, received.get(index)?.expose() ?? new Uint8Array());
   const wrong = failing(others, (each) =>
-    group.Point.BASE.multiply(partOf(each.index)).equals(committedAt(group, pointsOf(group, each, key.threshold), me)),
+    group.Point.BASE.multiply(partOf(each.index)).equals(
+      committedAt(group, pointsOf(group, each, parties.threshold), me),
+    ),
   );
   if (wrong.length > 0) throw new Misfit(wrong, "the share does not lie on a polynomial without a constant term");
   const { Fn } = group.keygen.utils;
   const added = others.reduce((sum, { index }) => Fn.add(sum, partOf(index)), valueAt(group, own, me));
   const packages = own.length === 0 ? others : [committedTo(group, own, me), ...others];
   return {
-    key: refreshedKey(group, key, packages),
+    key: refreshedKey(group, commitments, parties, packages),
     share: { index: me, secret: secretOf(group, Fn.add(scalarOf(group, share.secret.expose()), added)) },
   };
 };
@@ -118,7 +127,8 @@ const finished = <P extends Point<P>>(
   const me = old.share.index;
   assertParties(parties, me);
   assertAll(parties, me, others, received);
-  return addedUp(group, old, zeroSharing(group, seed, parties.threshold), others, received);
+  const commitments = old.key.commitments.map((each) => pointOf(group, each));
+  return addedUp(group, commitments, old.share, parties, zeroSharing(group, seed, parties.threshold), others, received);
 };
 
 /** Throws unless each of the other parties has told its package and its share. */

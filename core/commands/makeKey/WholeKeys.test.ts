@@ -3,7 +3,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { type Cluster, codeOf, crypto, rowsOf } from "../../../properties/cluster/Cluster.ts";
 import { create, keeper, renew } from "../../../properties/cluster/Keyed.ts";
-import { eddsa } from "../../../properties/cluster/PlantedKeys.ts";
+import { eddsa, keyActor } from "../../../properties/cluster/PlantedKeys.ts";
 import { beforePromotion, promote } from "../../../properties/cluster/Promoting.ts";
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
 import { signingBody } from "../../../properties/cluster/SigningByHand.ts";
@@ -61,6 +61,31 @@ describe("a key from before a promotion", () => {
       expect(codeOf(cluster, `unshared at ${peerId}`)).toBe("KEY_UNSHARED");
     }
     expect(rowsOf(cluster, "shares")).toEqual([0, 1, 0]);
+  });
+
+  it("is no share to help with: a member that asks for a repair of it is refused, and halts nobody", () => {
+    const { cluster } = promoted();
+    const generation = cluster.row(SOURCE, "generations", generationKey("k1", 1));
+    const told: Array<string> = [];
+    cluster.judge = () => keyActor;
+    cluster.tamper = (_from, to, message: Message) => {
+      if (to === 1 && message._tag === "Repair.Refused") told.push(message.code);
+      return message;
+    };
+    cluster.deliver(SOURCE, 1, {
+      _tag: "Repair.Open",
+      sessionId: crypto.sha256(utf8ToBytes("session")),
+      evidence: {
+        path: keyPath("k1", "repair"),
+        rawBody: utf8ToBytes(JSON.stringify({ helpers: [SOURCE, 3] })),
+        token: "token",
+      },
+      generations: [{ generation: 1, transcript: generation?.transcript ?? expect.fail("there is no key") }],
+      boxKey: "01".repeat(32),
+      registryRoot: crypto.setDigest(stateOf(cluster, SOURCE).registry.set),
+    });
+    cluster.settle();
+    expect(told).toEqual(["KEY_UNSHARED"]);
   });
 
   it("is shared by a refresh: the same public key, every peer signs, and nobody has it whole", () => {

@@ -14,7 +14,7 @@ import type { PeerId } from "../../protocol/Topology.ts";
 import { Secret } from "../../threshold/Secret.ts";
 import { type BoxKey, suiteOf } from "../../threshold/Suite.ts";
 import type { SecretsFor } from "../../threshold/ThresholdScheme.ts";
-import { heldShare, shareIndexOf } from "../keys/HeldShare.ts";
+import { heldShare, isSolo, shareIndexOf } from "../keys/HeldShare.ts";
 import { keyIdIn, REPAIR_PERMISSION } from "../keys/KeyId.ts";
 import { generationKey, KEYS_SINCE, keyRows } from "../keys/Tables.ts";
 import { repairMessages, type RepairMessage, type RepairMessageOf, type Wanted } from "./RepairMessages.ts";
@@ -95,6 +95,8 @@ const partsOf = (
   const generation = rows.get("generations", generationKey(keyId, no));
   if (key === undefined || generation?.transcript !== transcript || !isKept(generation))
     return Either.left("GENERATION_DIFFERS");
+  // What is whole here has no share to repair, and may be no scalar at all.
+  if (isSolo(generation)) return Either.left("KEY_UNSHARED");
   const scheme = suiteOf(context.keyCrypto, key.algorithm, key.scheme)?.shared;
   const [index, to] = [shareIndexOf(membership, self), shareIndexOf(membership, target)];
   const secret = heldShare(context, membership, self, generation);
