@@ -54,7 +54,7 @@ const LOOKS_AGAIN = SECOND / 10;
 
 /**
  * A source comes back on a disk of the time when it was alone. It has no witness of what it has pinned, and nobody
- * promises anything where it alone knows what it decided (docs/protocol.md): that is waited for.
+ * promises anything where it alone knows what it decided (docs/protocol.md 4g): that is waited for.
  */
 const sourceComesBack = (world: World, peer: SimPeer, older: OlderDisk, isDeclared: boolean): void => {
   if (!mayComeBack(world, peer, isDeclared)) return;
