@@ -11,6 +11,7 @@ import { KEYGEN, type Making } from "./Making.ts";
 import { type KeygenSession, makings } from "./MakingState.ts";
 import { makeKey } from "./MakeKey.ts";
 import { erasePending, isRestedOn } from "./PendingRows.ts";
+import { wipeOld } from "./SchemeRounds.ts";
 
 const ENDED_REMEMBERED = 64;
 
@@ -44,7 +45,11 @@ const remember = (step: Step, sessionId: Digest, failure: Failure): void => {
 /** Ends a session at this peer, and erases what was made in it unless a proposal rests on that. */
 export const endHere = (step: Step, sessionId: Digest, failure: Failure): void => {
   remember(step, sessionId, failure);
-  if (step.slice(makings).sessions.has(sessionId)) step.editIn(makings, "sessions").delete(sessionId);
+  const session = step.slice(makings).sessions.get(sessionId);
+  if (session !== undefined) {
+    wipeOld(session.old);
+    step.editIn(makings, "sessions").delete(sessionId);
+  }
   for (const [key, mark] of step.slice(makings).pending)
     if (mark.sessionId === sessionId && !isRestedOn(step, mark)) erasePending(step, key);
 };
@@ -124,7 +129,8 @@ export const closeSessions = (step: Step): void => {
  * sessions anew.
  */
 export const forgetSessions = (step: Step): void => {
-  for (const sessionId of step.slice(makings).sessions.keys()) {
+  for (const { sessionId, old } of step.slice(makings).sessions.values()) {
+    wipeOld(old);
     remember(step, sessionId, { code: SESSION_LOST, members: [] });
     step.editIn(makings, "sessions").delete(sessionId);
   }

@@ -18,7 +18,7 @@ import { shareBox } from "../keys/ShareBox.ts";
 import type { KeygenMessage, SaidPackage } from "./KeygenMessages.ts";
 import { type AskedOfMembers, type KeygenSession, makings } from "./MakingState.ts";
 import { suiteOfMaking } from "./MakingStanding.ts";
-import { type Old, type Rounds, roundsOf } from "./SchemeRounds.ts";
+import { type Old, type Rounds, roundsOf, wipeOld } from "./SchemeRounds.ts";
 import { heardDigest, transcriptDigest } from "./Transcript.ts";
 
 export const AGAIN_TIMER = "Keygen.again";
@@ -237,6 +237,7 @@ const finish = (step: Step, session: KeygenSession): KeygenSession | Failure => 
   }
   const made = rounds(step, session.making, session.old).finish(drawn.seed, othersIn(step, session), received);
   wipeAll(received);
+  wipeOld(session.old);
   if (Either.isLeft(made)) return blamed(step, made.left);
   return keep(step, { ...session, drawn: undefined, made: pendingOf(step, session, made.right) });
 };

@@ -67,6 +67,10 @@ export type Old =
   | { readonly _tag: "Held"; readonly held: KeyAndShare }
   | { readonly _tag: "Whole"; readonly whole: WholeKey };
 
+/** Once nothing more is made of it. */
+export const wipeOld = (old: Old | undefined): void =>
+  (old?._tag === "Whole" ? old.whole.secret : old?.held.share.secret)?.wipe();
+
 /** @param old absent for a key that is generated */
 export const roundsOf = (scheme: ThresholdScheme, me: ShareIndex, parties: Parties, old: Old | undefined): Rounds => {
   switch (old?._tag) {

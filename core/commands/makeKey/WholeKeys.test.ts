@@ -5,12 +5,15 @@ import { type Cluster, codeOf, crypto, rowsOf } from "../../../properties/cluste
 import { create, keeper, renew } from "../../../properties/cluster/Keyed.ts";
 import { eddsa, keyActor } from "../../../properties/cluster/PlantedKeys.ts";
 import { beforePromotion, promote } from "../../../properties/cluster/Promoting.ts";
-import { stateOf } from "../../../properties/cluster/Restoring.ts";
+import { comeBackOn, copyOf, declare, stateOf } from "../../../properties/cluster/Restoring.ts";
 import { signingBody } from "../../../properties/cluster/SigningByHand.ts";
+import type { MemoryTables } from "../../../runtime/MemoryByteStore.ts";
 import type { Message } from "../../Message.ts";
 import { modeOf } from "../../protocol/Mode.ts";
 import { keyPath } from "../keys/KeyId.ts";
+import type { Secret } from "../../threshold/Secret.ts";
 import { generationKey } from "../keys/Tables.ts";
+import { makings } from "./MakingState.ts";
 
 const SOURCE = 2;
 const data = utf8ToBytes("pay 5");
@@ -24,16 +27,21 @@ const sign = (cluster: Cluster, through: number, requestId: string): void =>
   });
 
 /** An instance with a key, promoted to three peers. */
-const promoted = (): { readonly cluster: Cluster; readonly publicKey: string } => {
+const promoted = (): { readonly cluster: Cluster; readonly publicKey: string; readonly alone: MemoryTables } => {
   const cluster = beforePromotion(SOURCE);
   cluster.judge = () => keeper;
   create(cluster, SOURCE, "made");
   cluster.pass(1_000);
   const made = cluster.answers.get("made");
+  const alone = copyOf(cluster.tables.get(SOURCE));
   promote(cluster);
   cluster.pass(15_000);
   expect([1, 2, 3].map((peerId) => modeOf(stateOf(cluster, peerId)))).toEqual(["active", "active", "active"]);
-  return { cluster, publicKey: made?._tag === "KeyMade" ? made.generation.publicKey : expect.fail("no key was made") };
+  return {
+    cluster,
+    alone,
+    publicKey: made?._tag === "KeyMade" ? made.generation.publicKey : expect.fail("no key was made"),
+  };
 };
 
 const refreshed = (cluster: Cluster, requestId = "refreshed", through = 1): string | undefined => {
@@ -115,6 +123,39 @@ describe("a key from before a promotion", () => {
     cluster.tamper = (_from, _to, message) => message;
     expect(refreshed(cluster, "again", 3)).toBe("KeyMade");
     expectSigned(cluster, 3, publicKey);
+  });
+
+  it.each(["Keygen.Share", "none"])(
+    "leaves nothing of it in the dealer's memory, whatever comes of the refresh (%s is lost)",
+    (lost) => {
+      const { cluster } = promoted();
+      const seen = new Set<Secret>();
+      cluster.tamper = (_from, _to, message: Message) => {
+        const slice = stateOf(cluster, SOURCE).modules[makings.name] as typeof makings.empty | undefined;
+        for (const { old } of slice?.sessions.values() ?? [])
+          if (old?._tag === "Whole" && old.whole.secret !== undefined) seen.add(old.whole.secret);
+        return message._tag === lost ? undefined : message;
+      };
+      refreshed(cluster);
+      cluster.pass(90_000);
+      expect([...seen].map((each) => each.expose().every((byte) => byte === 0))).toEqual([true]);
+    },
+  );
+
+  it("is erased again at its holder that is restored from before the refresh, or from before the promotion", () => {
+    const { cluster, alone } = promoted();
+    const before = copyOf(cluster.tables.get(SOURCE));
+    expect(refreshed(cluster)).toBe("KeyMade");
+    cluster.pass(5_000);
+    for (const disk of [before, alone]) {
+      expect(disk.get("shares")?.size).toBe(1);
+      comeBackOn(cluster, SOURCE, disk, disk === before);
+      cluster.pass(8_000);
+      if (disk === alone) declare(cluster, SOURCE);
+      cluster.pass(20_000);
+      expect(modeOf(stateOf(cluster, SOURCE))).toBe("active");
+      expect(rowsOf(cluster, "shares")).toEqual([1, 0, 1]);
+    }
   });
 
   it("is not shared by a member that deals another key, which is named", () => {
