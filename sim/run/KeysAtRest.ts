@@ -13,7 +13,10 @@ interface Stored extends Standing {
 
 const RULE = "everything was healed, and a member has the shares of what is certified, and no others";
 
-const remainder = (ghost: Ghost, { slot, store }: Stored, mayPend: boolean): Unrest | undefined => {
+/** Who has which key from before a promotion, which one member alone may have. */
+type Whole = Map<string, ReadonlyArray<number>>;
+
+const remainder = (ghost: Ghost, { slot, store }: Stored, mayPend: boolean, whole: Whole): Unrest | undefined => {
   const [pending] = mayPend ? [] : allRows(store, "pending");
   if (pending !== undefined)
     return [
@@ -28,6 +31,10 @@ const remainder = (ghost: Ghost, { slot, store }: Stored, mayPend: boolean): Unr
     // With a key everything of it goes, whatever its older generations were.
     const isThere = store.get("custodyKeys", row.keyId)?.status === "ACTIVE";
     const isWanted = isThere && (row.state === "ACTIVE" || row.state === "HISTORICAL");
+    if (isWanted && ghost.total > 1 && row.group.verifyingShares.length === 0) {
+      if (shares.delete(key)) whole.set(key, [...(whole.get(key) ?? []), slot]);
+      continue;
+    }
     if (shares.delete(key) === isWanted || (isWanted && mayLack)) continue;
     const what = isWanted ? "no share" : "a share";
     return [
@@ -46,9 +53,13 @@ const remainder = (ghost: Ghost, { slot, store }: Stored, mayPend: boolean): Unr
  * @param mayPend what was made and not certified is let be: a peer keeps it for a minute from its start on
  */
 export const keyUnrestOf = (ghost: Ghost, peers: ReadonlyArray<Stored>, mayPend = false): Unrest | undefined => {
+  const whole: Whole = new Map();
   for (const peer of peers) {
-    const found = peer.state === undefined || ghost.isLying(peer.slot) ? undefined : remainder(ghost, peer, mayPend);
+    const isJudged = peer.state !== undefined && !ghost.isLying(peer.slot);
+    const found = isJudged ? remainder(ghost, peer, mayPend, whole) : undefined;
     if (found !== undefined) return found;
   }
+  for (const [key, [first, second]] of whole)
+    if (second !== undefined) return ["K8", RULE, `peers ${first} and ${second} both have the whole key of ${key}`];
   return undefined;
 };

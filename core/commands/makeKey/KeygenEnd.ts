@@ -59,7 +59,7 @@ export const shareMissing = (peerId: PeerId, ref: string): Rejection =>
   rejection(
     SHARE_MISSING,
     `Peer ${peerId} has no share of the key that could be refreshed.`,
-    "Repair the share at that peer, or rotate the key.",
+    "Repair the share at that peer, or where it had the whole key, restore its backup; or rotate the key.",
     { ref, members: [{ peerId, reason: "its share of the key is missing" }] },
   );
 
