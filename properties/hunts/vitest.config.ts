@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { processes } from "../../vitest.config.ts";
 
-/** What `npm run test:hunts` runs: tests of thousands of seeds, and of processes that are killed under load. */
+/** What `npm run test:hunts` runs: whole runs, pinned seeds, and processes that are killed or compile everything. */
 export default defineConfig({
   test: { ...processes, include: ["properties/hunts/*.test.ts"], testTimeout: 240_000 },
 });

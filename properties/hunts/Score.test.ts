@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { beforeAll, describe, expect, it } from "vitest";
-import { bundle, ROOT, WORKER } from "./Bundle.ts";
-import { refusedBy } from "./Compiler.ts";
-import { comparing } from "./Differences.ts";
-import { secondsOf, watch } from "./Guard.ts";
-import { type Judged, judgeAll, runBaseline } from "./Judge.ts";
-import { mutate, type Mutant, sourcesOf } from "./Mutants.ts";
-import { pageLines, percentOf, scoreOf } from "./Page.ts";
+import { bundle, ROOT, WORKER } from "../score/Bundle.ts";
+import { refusedBy } from "../score/Compiler.ts";
+import { comparing } from "../score/Differences.ts";
+import { secondsOf, watch } from "../score/Guard.ts";
+import { type Judged, judgeAll, runBaseline } from "../score/Judge.ts";
+import { mutate, type Mutant, sourcesOf } from "../score/Mutants.ts";
+import { pageLines, percentOf, scoreOf } from "../score/Page.ts";
 
 /** Stands for the whole simulator: three lines of a product, a checker and a count of events. */
 const PLANTED = "sim/run/Simulation.ts";

@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { Misuse, positive } from "./Script.ts";
+import { Misuse, positive } from "../../sim/bin/Script.ts";
 
 /** One of them, which would take minutes if it ignored a wrong argument. */
-const strength = fileURLToPath(new URL("strength.ts", import.meta.url));
+const strength = fileURLToPath(new URL("../../sim/bin/strength.ts", import.meta.url));
 const run = (...args: ReadonlyArray<string>) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", strength, ...args], {
     encoding: "utf8",

@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { MOST_FAILURE_LINES } from "../sim/show/Story.ts";
-import { runCustody } from "./cli/CustodyProcess.ts";
-import { runInProcess } from "./cli/InProcess.ts";
+import { MOST_FAILURE_LINES } from "../../sim/show/Story.ts";
+import { runCustody } from "../cli/CustodyProcess.ts";
+import { runInProcess } from "../cli/InProcess.ts";
 
-const loadSim = async () => (await import("../sim/bin/simCommand.ts")).sim;
+const loadSim = async () => (await import("../../sim/bin/simCommand.ts")).sim;
 
 let folder: string;
 beforeAll(() => {

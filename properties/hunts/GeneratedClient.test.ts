@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import openapiTS, { astToString } from "openapi-typescript";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runInProcess } from "../cli/InProcess.ts";
-import { ServerCluster } from "./ServerCluster.ts";
+import { ServerCluster } from "../http/ServerCluster.ts";
 
 const run = promisify(execFile);
 const tsc = ["node_modules/typescript/bin/tsc", "--noEmit", "--strict", "--exactOptionalPropertyTypes"];

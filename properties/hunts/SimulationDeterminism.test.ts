@@ -1,11 +1,11 @@
 /** S33: one seed is one run, in every process and on every Node, moment by moment. `npm run sim:determinism` asks a thousand. */
 import { expect, it } from "vitest";
-import { sameHashes } from "../sim/checkers/S33.ts";
-import { runSeed } from "../sim/run/Simulation.ts";
-import type { Tampering } from "../sim/world/Tampering.ts";
-import { firstDifference } from "./determinism/Difference.ts";
-import { tellSeed } from "./determinism/Moment.ts";
-import { comparisonLines, compareProcesses, SECOND_NODE } from "./determinism/Processes.ts";
+import { sameHashes } from "../../sim/checkers/S33.ts";
+import { runSeed } from "../../sim/run/Simulation.ts";
+import type { Tampering } from "../../sim/world/Tampering.ts";
+import { firstDifference } from "../determinism/Difference.ts";
+import { tellSeed } from "../determinism/Moment.ts";
+import { comparisonLines, compareProcesses, SECOND_NODE } from "../determinism/Processes.ts";
 
 /** All three tiers are among them. */
 const SEEDS = { first: 7, last: 16 };

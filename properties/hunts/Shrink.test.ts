@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { plantedBugOptions, plantedBugs } from "../bugs/PlantedBugs.ts";
-import { failureText, MOST_FAILURE_LINES, storyOf } from "../show/Story.ts";
-import { tapeOptions } from "../tape/Tape.ts";
-import { type Recording, record, replayExactly, tapeOf } from "../tape/TapeRun.ts";
-import { follow, shrink, shrinking } from "./Shrink.ts";
+import { plantedBugOptions, plantedBugs } from "../../sim/bugs/PlantedBugs.ts";
+import { failureText, MOST_FAILURE_LINES, storyOf } from "../../sim/show/Story.ts";
+import { tapeOptions } from "../../sim/tape/Tape.ts";
+import { type Recording, record, replayExactly, tapeOf } from "../../sim/tape/TapeRun.ts";
+import { follow, shrink, shrinking } from "../../sim/shrink/Shrink.ts";
 
 const MOST_DEVIATIONS = 8;
 const limits = { mostEvents: 500_000 };

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { bundleCommand } from "../server/bin/bundle.mjs";
-import { PeerFolder } from "./cli/PeerProcess.ts";
+import { bundleCommand } from "../../server/bin/bundle.mjs";
+import { PeerFolder } from "../cli/PeerProcess.ts";
 
-const unitFile = fileURLToPath(new URL("../deploy/custody.service", import.meta.url));
-const manager = fileURLToPath(new URL("./unit/manager.py", import.meta.url));
+const unitFile = fileURLToPath(new URL("../../deploy/custody.service", import.meta.url));
+const manager = fileURLToPath(new URL("../unit/manager.py", import.meta.url));
 const unit = readFileSync(unitFile, "utf8");
 
 const settings = new Map(

@@ -1,8 +1,8 @@
 /** Seeds that once found something, and one of each kind: replayed for ever. */
 import { expect, it } from "vitest";
-import { isSchedule } from "../sim/schedules/Schedules.ts";
-import { runSeed } from "../sim/run/Simulation.ts";
-import seeds from "./seeds.json" with { type: "json" };
+import { isSchedule } from "../../sim/schedules/Schedules.ts";
+import { runSeed } from "../../sim/run/Simulation.ts";
+import seeds from "../seeds.json" with { type: "json" };
 
 /** Seeds are as long as they were when they found something. */
 const STEPS = 2_000;

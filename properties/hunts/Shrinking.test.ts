@@ -1,8 +1,8 @@
 import { Effect } from "effect";
 import { expect, it } from "vitest";
-import { tapeOptions } from "../tape/Tape.ts";
-import { record } from "../tape/TapeRun.ts";
-import { shrinkWithin } from "./Shrinking.ts";
+import { tapeOptions } from "../../sim/tape/Tape.ts";
+import { record } from "../../sim/tape/TapeRun.ts";
+import { shrinkWithin } from "../../sim/bin/Shrinking.ts";
 
 const options = { seed: 1, schedule: "one-way-partition", peers: 3, steps: 600, crypto: "fast" } as const;
 const MANY = 1_000_000_000;
