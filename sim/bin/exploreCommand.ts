@@ -2,6 +2,7 @@
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Option } from "effect";
+import { worlds } from "../explore/Configuration.ts";
 import { type Exploration, type ExploreOptions, explore } from "../explore/Explorer.ts";
 import { parseDuration } from "../hunting/Seeds.ts";
 import { endAsFailed, parsed, write } from "./Terminal.ts";
@@ -27,13 +28,20 @@ const MOST_STATES = 50_000_000;
 const MOST_FAULTS = 8;
 
 const options = {
+  world: Options.choice("world", worlds).pipe(
+    Options.withDescription(
+      "What callers ask for: registrations of one key under different ids, or signatures of different messages.",
+    ),
+    Options.withDefault("registrations" as const),
+  ),
   peers: count("peers", 1, 5, 3, "Members of the cluster."),
-  requests: count("requests", 1, 4, 2, "Callers that claim one key under different ids, through different peers."),
+  requests: count("requests", 1, 4, 2, "Callers, through different peers."),
   crashes: count("crashes", 0, MOST_FAULTS, 1, "Processes that end at any moment, also between two actions of a step."),
   losses: count("losses", 0, MOST_FAULTS, 1, "Messages that are lost."),
   duplicates: count("duplicates", 0, MOST_FAULTS, 1, "Messages that arrive twice."),
   timers: count("timers", 0, MOST_FAULTS, 0, "Timers that fire while something else could still happen."),
   pauses: count("pauses", 0, MOST_FAULTS, 0, "Times that more than a proposal has goes by at once."),
+  lies: count("lies", 0, MOST_FAULTS, 0, "World signing: what the last peer says wrongly as a coordinator."),
   states: count("states", 1, MOST_STATES, MOST_STATES, "End after so many distinct states."),
   time: Options.text("time").pipe(
     Options.withPseudoName("DURATION"),
@@ -46,8 +54,10 @@ const options = {
 /** Moves of a story that are printed; the search is depth first, so it may be longer than necessary. */
 const MOST_MOVES = 60;
 
-const scopeLine = ({ peers, requests, budget }: ExploreOptions): string =>
-  `${peers} members, ${requests} conflicting requests, at most ${Object.entries(budget)
+const scopeLine = ({ world, peers, requests, budget }: ExploreOptions): string =>
+  `${peers} members, ${requests} ${world === "signing" ? "signatures" : "conflicting requests"}, at most ${Object.entries(
+    budget,
+  )
     .map(([name, left]) => `${left} ${name}`)
     .join(", ")}`;
 
@@ -69,7 +79,8 @@ const linesOf = (options: ExploreOptions, found: Exploration, millis: number): R
   return [...lines, `${violation.id} violated`, `  ${first}`, `  ${second}`, ...told.map((move) => `  - ${move}`)];
 };
 
-const jsonOf = ({ peers, requests, budget }: ExploreOptions, found: Exploration, millis: number) => ({
+const jsonOf = ({ world, peers, requests, budget }: ExploreOptions, found: Exploration, millis: number) => ({
+  world,
   peers,
   requests,
   budget,
@@ -85,14 +96,15 @@ const jsonOf = ({ peers, requests, budget }: ExploreOptions, found: Exploration,
 export const exploreCommand = Command.make(
   "explore",
   options,
-  ({ peers, requests, crashes, losses, duplicates, timers, pauses, states, time, json }) =>
+  ({ world, peers, requests, crashes, losses, duplicates, timers, pauses, lies, states, time, json }) =>
     Effect.gen(function* () {
       const millis = yield* parsed(time, parseDuration);
       const startedAt = performance.now();
       const bounds: ExploreOptions = {
+        world,
         peers,
         requests,
-        budget: { crashes, losses, duplicates, timers, pauses },
+        budget: { crashes, losses, duplicates, timers, pauses, lies },
         mostStates: states,
         isTimeUp: () => millis !== undefined && performance.now() - startedAt > millis,
         progress: (seen) => void (process.stderr.isTTY && process.stderr.write(`\r${seen} states`)),

@@ -183,6 +183,18 @@ const isShare = (
   return valueOf(scalar) === modulo(nonce + weightOf(indexes, index, 0) * share * challenge);
 };
 
+/** Whether it is a member's share of the signature of this message under these commitments, and of no other. */
+export const isShareOf = (
+  key: GroupKey,
+  commitments: ReadonlyArray<NonceCommitments>,
+  message: Uint8Array,
+  share: SignatureShare,
+): boolean =>
+  Either.match(listed(key, commitments, message), {
+    onLeft: () => false,
+    onRight: (list) => isShare(key, list, commitments, share),
+  });
+
 export const toyScheme: ThresholdScheme = {
   publicKey: ({ commitments: [constant] }) => constant ?? "",
 

@@ -1,12 +1,16 @@
-/** Claims that hold in every configuration (docs/invariants.md), checked on each new one. */
+/** What holds in every configuration of a small world, and when its work is done. */
 import { production } from "../models/Models.ts";
-import { effectsIn } from "../models/Effects.ts";
-import type { Digest } from "../../core/base/Digest.ts";
 import type { Watched } from "../checkers/Checker.ts";
 import { S9 } from "../checkers/S9.ts";
-import { Violation } from "../base/Violation.ts";
 import type { Configuration } from "./Configuration.ts";
 import type { Member } from "./Member.ts";
+
+export interface Claims {
+  /** Throws a Violation when the configuration that `before` led to breaks a claim. */
+  readonly assertSafe: (after: Configuration, before: Configuration) => void;
+  /** The work that is left somewhere; undefined when everything is done and forgotten. Throws the same where it was done badly. */
+  readonly remainderOf: (at: Configuration) => string | undefined;
+}
 
 /** A member as the simulator's checkers see a peer. */
 const watched = ({ peerId, rows, memory, flushing }: Member): Watched => ({
@@ -23,107 +27,15 @@ const watched = ({ peerId, rows, memory, flushing }: Member): Watched => ({
   settings: undefined,
 });
 
-/** S6 and S4: a slot is applied for one proposal only, and no proposal is applied here and aborted there. */
-const assertOneOutcome = (member: Member, others: ReadonlyArray<Member>): void => {
-  for (const [key, mine] of member.rows.entries("slots"))
-    for (const other of others) {
-      const theirs = other.rows.get("slots", key);
-      if (theirs === undefined || other === member) continue;
-      const decided = `${mine.outcome} ${theirs.outcome}`;
-      if (mine.proposalId !== theirs.proposalId && decided === "APPLIED APPLIED")
-        throw new Violation(
-          "S6",
-          `peer ${member.peerId} applied proposal ${mine.proposalId} in slot ${key}`,
-          `peer ${other.peerId} applied ${theirs.proposalId} there`,
-        );
-      if (mine.proposalId === theirs.proposalId && (decided === "APPLIED ABORTED" || decided === "ABORTED APPLIED"))
-        throw new Violation(
-          "S4",
-          `proposal ${mine.proposalId} is ${mine.outcome} at peer ${member.peerId}`,
-          `it is ${theirs.outcome} at peer ${other.peerId}`,
-        );
-    }
-};
-
-/** Whether a member has durably voted to abort a proposal. */
-const hasVoted = ({ rows }: Member, id: Digest, slot: string): boolean => {
-  const bound = rows.get("slots", slot);
-  return (
-    rows.get("refusals", id) !== undefined ||
-    rows.get("preparations", id)?.pledge !== undefined ||
-    rows.get("strays", id) !== undefined ||
-    (bound?.proposalId === id && bound.outcome === "ABORTED")
-  );
-};
-
-/** S5: an aborted proposal has a durable vote of every member. */
-const assertAllVoted = (member: Member, others: ReadonlyArray<Member>): void => {
-  for (const [slot, { proposalId, outcome }] of member.rows.entries("slots"))
-    if (outcome === "ABORTED")
-      for (const other of others)
-        if (!hasVoted(other, proposalId, slot))
-          throw new Violation(
-            "S5",
-            `peer ${member.peerId} aborted proposal ${proposalId}`,
-            `peer ${other.peerId} never voted for its end`,
-          );
-};
-
-/** S1: no member has a receipt and a refusal of one proposal. */
-const assertOneVote = ({ peerId, rows }: Member): void => {
-  for (const [id] of rows.entries("refusals"))
-    if (rows.get("preparations", id) !== undefined)
-      throw new Violation("S1", `peer ${peerId} signed a RECEIPT of proposal ${id}`, "it signed a REFUSAL of it too");
-};
-
-/** S7: a key has one owner, over everything stored or reserved anywhere. */
-const assertOneOwner = (members: ReadonlyArray<Member>): void => {
-  const owners = new Map<string, readonly [id: string, peer: number]>();
-  const claim = (key: string, id: string, peer: number): void => {
-    const [owner, at] = owners.get(key) ?? [id, peer];
-    if (owner !== id)
-      throw new Violation("S7", `peer ${at} holds key ${key} for id ${owner}`, `peer ${peer} holds it for id ${id}`);
-    owners.set(key, [id, peer]);
-  };
-  for (const { peerId, rows } of members) {
-    for (const [, { keyIdentity, id }] of rows.entries("approvers")) claim(keyIdentity, id, peerId);
-    for (const [, { proposal }] of rows.entries("preparations"))
-      claim(effectsIn(proposal).keyIdentity, effectsIn(proposal).id, peerId);
-  }
-};
-
-/** S14: a caller that was told of success finds its approver on every member. */
-const assertPromises = ({ calls, members }: Configuration): void => {
-  for (const call of calls) {
-    if (typeof call === "string" || call._tag !== "Registered") continue;
-    for (const { peerId, rows } of members)
-      if (rows.get("approvers", call.approver.ref) === undefined)
-        throw new Violation(
-          "S14",
-          `a caller was answered with approver ${call.approver.ref}`,
-          `peer ${peerId} does not have it on its disk`,
-        );
-  }
-};
-
-/** Throws a {@link Violation} when the configuration that `before` led to breaks a claim. */
-export const assertSafe = (after: Configuration, before: Configuration): void => {
-  const { members } = after;
+/** S9: a member's locks are those of what it has prepared; looked for where a member has changed. */
+export const assertRemembered = ({ members }: Configuration, before: Configuration): void => {
   members.forEach((member, index) => {
-    const old = before.members[index];
-    if (member === old) return;
-    S9({ product: production }).stepped?.(watched(member));
-    if (member.rows === old?.rows) return;
-    assertOneVote(member);
-    assertOneOutcome(member, members);
-    assertAllVoted(member, members);
-    assertOneOwner(members);
+    if (member !== before.members[index]) S9({ product: production }).stepped?.(watched(member));
   });
-  if (after.calls !== before.calls) assertPromises(after);
 };
 
-/** The work that is left somewhere, or undefined when everything is decided and forgotten (L1, L2). */
-export const remainderOf = ({ members }: Configuration): string | undefined => {
+/** What is undecided somewhere, or undefined when everything is decided and forgotten (L1, L2). */
+export const undecidedIn = ({ members }: Configuration): string | undefined => {
   for (const { peerId, memory } of members) {
     if (memory === undefined) return `peer ${peerId} is down`;
     const {

@@ -2,6 +2,7 @@
 import type { Answer } from "../../core/Action.ts";
 import { type Fingerprint, fingerprint, gathered, joined } from "./Fingerprint.ts";
 import type { Flying, Member } from "./Member.ts";
+import type { Spoken } from "./Spoken.ts";
 
 /** The faults that may still happen. */
 export interface Budget {
@@ -12,10 +13,25 @@ export interface Budget {
   readonly timers: number;
   /** Jumps of time by more than a proposal is valid. */
   readonly pauses: number;
+  /** What a member that lies says otherwise than it should. */
+  readonly lies: number;
 }
 
-/** A caller's request: not sent yet, on its way, or answered. */
-export type Call = "unsent" | "sent" | Answer;
+export const worlds = ["registrations", "signing"] as const;
+
+export interface Scope {
+  /** Conflicting registrations, or signatures with one key. */
+  readonly world: (typeof worlds)[number];
+  readonly peers: number;
+  /** Callers, through different peers. */
+  readonly requests: number;
+  readonly budget: Budget;
+  /** Whether messages that make no difference to signatures come in every order, too, which shows that they make none. */
+  readonly isFull?: boolean;
+}
+
+/** A caller's request: not sent yet, on its way, gone with the process that it was sent to, or answered. */
+export type Call = "unsent" | "sent" | "lost" | Answer;
 
 /** The last move, in words, and what it was made on. */
 export interface Origin {
@@ -27,6 +43,7 @@ export interface Configuration {
   readonly members: ReadonlyArray<Member>;
   readonly flying: ReadonlyArray<Flying>;
   readonly calls: ReadonlyArray<Call>;
+  readonly spoken: Spoken;
   /** Milliseconds. */
   readonly time: number;
   readonly budget: Budget;
@@ -36,10 +53,13 @@ export interface Configuration {
 
 /** A configuration from its parts. */
 export const configurationOf = (parts: Omit<Configuration, "print">): Configuration => {
-  const { members, flying, calls, time, budget } = parts;
+  const { members, flying, calls, spoken, time, budget } = parts;
   let print = gathered(flying.map((each) => each.print));
   for (const member of members) print = joined(print, member.print);
-  print = joined(print, joined(fingerprint(calls), joined(fingerprint(time), fingerprint(budget))));
+  print = joined(
+    print,
+    joined(fingerprint(calls), joined(spoken.print, joined(fingerprint(time), fingerprint(budget)))),
+  );
   return { ...parts, print };
 };
 

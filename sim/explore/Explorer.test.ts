@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { Write } from "../../core/Tables.ts";
 import type { Budget } from "./Configuration.ts";
 import { type ExploreOptions, explore } from "./Explorer.ts";
-import type { Tamper } from "./Member.ts";
+import type { Tampering } from "../world/Tampering.ts";
 
-const NOTHING: Budget = { crashes: 0, losses: 0, duplicates: 0, timers: 0, pauses: 0 };
+const NOTHING: Budget = { crashes: 0, losses: 0, duplicates: 0, timers: 0, pauses: 0, lies: 0 };
 const scope = (budget: Partial<Budget>, more: Partial<ExploreOptions> = {}): ExploreOptions => ({
+  world: "registrations",
   peers: 3,
   requests: 2,
   mostStates: 1_000_000,
@@ -13,9 +14,11 @@ const scope = (budget: Partial<Budget>, more: Partial<ExploreOptions> = {}): Exp
   ...more,
 });
 
+type Written = NonNullable<Tampering["written"]>;
+
 const withoutRows =
-  (isDropped: (write: Write) => boolean): Tamper =>
-  (_peerId, writes) =>
+  (isDropped: (write: Write) => boolean): Written =>
+  (_world, _peer, writes) =>
     writes.filter((write) => !isDropped(write));
 
 describe("every interleaving of three members and two conflicting requests", () => {
@@ -55,7 +58,7 @@ describe("every interleaving of three members and two conflicting requests", () 
 });
 
 describe("a planted bug", () => {
-  it.each<readonly [string, string, Partial<Budget>, Tamper]>([
+  it.each<readonly [string, string, Partial<Budget>, Written]>([
     [
       "a member forgets what it prepared and ends before it is decided",
       "S13",
@@ -72,7 +75,7 @@ describe("a planted bug", () => {
       "a member that signs a receipt stores a refusal of the same proposal",
       "S1",
       {},
-      (_peerId, writes) => [
+      (_world, _peer, writes) => [
         ...writes,
         ...writes.flatMap((write): ReadonlyArray<Write> => {
           if (write.table !== "preparations" || write.op !== "insert") return [];
@@ -81,8 +84,8 @@ describe("a planted bug", () => {
         }),
       ],
     ],
-  ])("is found: %s", (_name, id, budget, tamper) => {
-    const { failure } = explore(scope(budget, { tamper }));
+  ])("is found: %s", (_name, id, budget, written) => {
+    const { failure } = explore(scope(budget, { tampering: { written } }));
     expect(failure?.violation.id).toBe(id);
     expect(failure?.story.length).toBeGreaterThan(3);
   });

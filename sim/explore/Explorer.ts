@@ -1,9 +1,9 @@
 /** Walks every configuration that a small world can reach, each once. */
 import { Violation } from "../base/Violation.ts";
-import { assertSafe, remainderOf } from "./Claims.ts";
-import { type Configuration, storyOf } from "./Configuration.ts";
-import { type Scope, startOf } from "./Founding.ts";
-import type { Tamper } from "./Member.ts";
+import type { Tampering } from "../world/Tampering.ts";
+import type { Claims } from "./Claims.ts";
+import { type Configuration, type Scope, storyOf } from "./Configuration.ts";
+import { type Start, startOf } from "./Founding.ts";
 import type { Moves } from "./Moves.ts";
 import { VisitedSet } from "./VisitedSet.ts";
 
@@ -15,7 +15,8 @@ export interface ExploreOptions extends Scope {
   readonly mostStates: number;
   /** Says now and then whether there is time for more. */
   readonly isTimeUp?: (() => boolean) | undefined;
-  readonly tamper?: Tamper | undefined;
+  /** A planted bug: what it changes of rows, answers and cryptography. */
+  readonly tampering?: Pick<Tampering, "written" | "answered" | "cryptography"> | undefined;
   readonly progress?: ((states: number) => void) | undefined;
 }
 
@@ -30,11 +31,11 @@ export interface Exploration {
   readonly failure: { readonly violation: Violation; readonly story: ReadonlyArray<string> } | undefined;
 }
 
-const honest: Tamper = (_peerId, writes) => writes;
 const EXPANSIONS_BETWEEN_LOOKS = 4_096;
 
 class Search {
   readonly #moves: Moves;
+  readonly #claims: Claims;
   readonly #seen = new VisitedSet();
   /** Configurations known to come to rest. */
   readonly #resting = new VisitedSet();
@@ -45,8 +46,9 @@ class Search {
   /** The configuration in which a claim failed. */
   last: Configuration;
 
-  constructor(first: Configuration, moves: Moves) {
+  constructor({ first, moves, claims }: Start) {
     this.#moves = moves;
+    this.#claims = claims;
     this.last = first;
     this.#enter(first, 0);
   }
@@ -69,7 +71,7 @@ class Search {
       const after = move.make();
       this.made += 1;
       this.last = after;
-      assertSafe(after, at);
+      this.#claims.assertSafe(after, at);
       this.#enter(after, depth + 1);
     }
   }
@@ -86,13 +88,17 @@ class Search {
   #assertComesToRest(from: Configuration): void {
     this.ends += 1;
     let at = from;
-    for (let count = 0; remainderOf(at) !== undefined && this.#resting.add(at.print); count++) {
+    for (let count = 0; this.#claims.remainderOf(at) !== undefined && this.#resting.add(at.print); count++) {
       const move = this.#moves.quiet(at);
       if (move === undefined || count > MOST_QUIET_MOVES)
-        throw new Violation("L1", "nothing goes wrong any more", remainderOf(at) ?? "nothing is left to do");
+        throw new Violation(
+          "L1",
+          "nothing goes wrong any more",
+          this.#claims.remainderOf(at) ?? "nothing is left to do",
+        );
       const after = move.make();
       this.last = after;
-      assertSafe(after, at);
+      this.#claims.assertSafe(after, at);
       at = after;
     }
   }
@@ -100,9 +106,8 @@ class Search {
 
 /** Searches within the bounds, depth first. */
 export const explore = (options: ExploreOptions): Exploration => {
-  const { mostStates, isTimeUp, tamper, progress } = options;
-  const { first, moves } = startOf(options, tamper ?? honest);
-  const search = new Search(first, moves);
+  const { mostStates, isTimeUp, tampering = {}, progress } = options;
+  const search = new Search(startOf(options, tampering));
   let failure: Exploration["failure"];
   let looks = 0;
   try {

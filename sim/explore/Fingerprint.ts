@@ -13,8 +13,11 @@ export interface Fingerprint {
 export const isSame = (one: Fingerprint, other: Fingerprint): boolean =>
   one.left === other.left && one.right === other.right;
 
-/** A signature follows from the key and from what was signed, both of which are there. */
-const OMITTED = "signature";
+/**
+ * A signature follows from the key and from what was signed, both of which are there, and a suite from the algorithm
+ * and scheme of its key. What is secret shows in nothing; commitments to it do.
+ */
+const OMITTED: ReadonlySet<string> = new Set(["signature", "suite"]);
 
 const ABSENT: Fingerprint = { left: 0x2545f491, right: 0x4f6cdd1d };
 const YES: Fingerprint = { left: 0x1b873593, right: 0x68e31da4 };
@@ -100,7 +103,7 @@ const ofRecord = (record: object, names: ReadonlyArray<string>): Fingerprint => 
   let right = 0;
   for (const name of names) {
     const value: unknown = record[name as keyof typeof record];
-    if (value === undefined || name === OMITTED) continue;
+    if (value === undefined || OMITTED.has(name)) continue;
     const field = joined(ofText(name), fingerprint(value));
     left = (left + field.left) | 0;
     right = (right + field.right) | 0;

@@ -3,55 +3,55 @@ import type { Settings } from "../../core/protocol/Event.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { tableNames } from "../../core/Tables.ts";
 import { Choices } from "../base/Choices.ts";
-import type { Commands } from "../requests/Commands.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
 import { planOf } from "../run/Planning.ts";
-import { EPOCH_MILLIS } from "../world/SimClock.ts";
+import type { Tampering } from "../world/Tampering.ts";
 import { Trace } from "../world/Trace.ts";
 import { World } from "../world/World.ts";
-import { type Budget, type Configuration, configurationOf } from "./Configuration.ts";
+import type { Claims } from "./Claims.ts";
+import { type Configuration, configurationOf, type Scope } from "./Configuration.ts";
 import { Bench, type Identity, memberOf, memoryOf, type Tamper } from "./Member.ts";
-import { Moves, type PlannedRequest } from "./Moves.ts";
+import { Moves } from "./Moves.ts";
+import { registrations } from "./Registrations.ts";
+import { signings } from "./Signings.ts";
+import { Spoken } from "./Spoken.ts";
 import { StoredRows } from "./StoredRows.ts";
 
 /** Virtual microseconds in which a calm cluster is surely founded and has come to rest. */
 const LONG_ENOUGH = 30_000_000;
-const TOKEN_MILLIS = 3_600_000;
-const FIRST_KEY = 1;
-
-export interface Scope {
-  readonly peers: number;
-  /** Conflicting registrations: one key under as many ids, through different peers. */
-  readonly requests: number;
-  readonly budget: Budget;
-}
 
 /** A founded world of a seed that decides nothing but the keys. */
-const foundedWorld = (peers: number): World => {
+const foundedWorld = (peers: number, { cryptography }: Tampering): World => {
   const choices = new Choices(1);
   const { plan } = planOf({ seed: 1, schedule: "calm", peers, crypto: "fast" }, choices);
   const still = { ...plan, clockOffsetMillis: 0, clockDriftPerMillion: 0, redelivery: 0 };
-  const world = new World(still, choices, new Trace());
+  const world = new World(still, choices, new Trace(), {
+    tampering: cryptography === undefined ? {} : { cryptography },
+  });
   for (const peer of world.peers) world.processes.start(peer);
   world.run(LONG_ENOUGH);
   return world;
 };
 
+/** What is planted in the drivers of its members. */
+const tamperOf = (world: World, { written, answered }: Tampering): Tamper => ({
+  written: (peerId, writes) => {
+    const peer = world.peers.find((each) => each.peerId === peerId);
+    return peer === undefined ? writes : (written?.(world, peer, writes) ?? writes);
+  },
+  answered: (answer) => answered?.(world, answer) ?? answer,
+});
+
 export interface Start {
   readonly first: Configuration;
   readonly moves: Moves;
+  readonly claims: Claims;
 }
 
-const requestsOf = (commands: Commands, { peers, requests }: Scope): ReadonlyArray<PlannedRequest> =>
-  Array.from({ length: requests }, (_, index) => ({
-    through: 1 + (index % peers),
-    command: commands.command(`approver-${index}`, FIRST_KEY, "team"),
-    token: commands.token("good", EPOCH_MILLIS + LONG_ENOUGH / 1_000, TOKEN_MILLIS).text,
-  }));
-
-/** Where a search begins, and the moves that it has. Throws a RangeError when the cluster was not founded. */
-export const startOf = (scope: Scope, tamper: Tamper): Start => {
-  const world = foundedWorld(scope.peers);
+/** Where a search begins, the moves that it has, and what must hold. Throws a RangeError when the cluster was not founded. */
+export const startOf = (scope: Scope, tampering: Tampering): Start => {
+  const world = foundedWorld(scope.peers, tampering);
+  const { plot, claims } = scope.world === "signing" ? signings(world, scope) : registrations(world, scope);
   const { commands } = world;
   const cryptography: Cryptography = world.cryptography;
   const time = world.now / 1_000;
@@ -68,17 +68,18 @@ export const startOf = (scope: Scope, tamper: Tamper): Start => {
       rows: StoredRows.of(peer.store, tableNames),
       memory: memoryOf({ state: { ...state, timers: new Map() }, keys: inUse }, undefined),
       flushing: undefined,
-      draws: 0,
+      draws: new Map(),
     });
   });
   const first = configurationOf({
     members,
     flying: [],
-    calls: Array.from({ length: scope.requests }, () => "unsent" as const),
+    calls: plot.requests.map(() => "unsent" as const),
+    spoken: Spoken.nothing,
     time,
     budget: scope.budget,
     origin: undefined,
   });
-  const bench = new Bench(cryptography, identities, tamper);
-  return { first, moves: new Moves(bench, cryptography, commands, requestsOf(commands, scope)) };
+  const bench = new Bench(cryptography, identities, tamperOf(world, tampering));
+  return { first, moves: new Moves(bench, cryptography, commands, plot), claims };
 };

@@ -32,8 +32,15 @@ export interface Flying {
   readonly print: Fingerprint;
 }
 
-/** What leaves a member: a message, or the answer to the caller of that number. */
-export type Effect = Flying | { readonly call: number; readonly answer: Answer; readonly print: Fingerprint };
+/** The answer to the caller of that number. */
+interface Answering {
+  readonly call: number;
+  readonly answer: Answer;
+  readonly print: Fingerprint;
+}
+
+/** What leaves a member. */
+export type Effect = Flying | Answering;
 
 /** A transaction whose flush is under way, and the effects that follow its end. */
 interface Flushing {
@@ -48,8 +55,8 @@ export interface Member {
   /** Undefined while no process runs. */
   readonly memory: Memory | undefined;
   readonly flushing: Flushing | undefined;
-  /** How many random values it has drawn in all its processes. */
-  readonly draws: number;
+  /** How many random values it has drawn in all its processes, by the event for which it did. */
+  readonly draws: ReadonlyMap<string, number>;
   readonly print: Fingerprint;
 }
 
@@ -65,8 +72,11 @@ export interface Identity {
   readonly keys: KeysInUse;
 }
 
-/** Rows as they shall reach a disk: a bug planted on purpose. */
-export type Tamper = (peerId: PeerId, writes: ReadonlyArray<Write>) => ReadonlyArray<Write>;
+/** A bug planted on purpose: rows as they reach a disk, answers as they reach a caller. */
+export interface Tamper {
+  readonly written: (peerId: PeerId, writes: ReadonlyArray<Write>) => ReadonlyArray<Write>;
+  readonly answered: (answer: Answer) => Answer;
+}
 
 /**
  * Here a peer's cluster and integrity key never change, and all speak one version; no rule reads its audit chain; the
@@ -121,8 +131,9 @@ export const memoryOf = (memory: DriverMemory, before: Memory | undefined): Memo
 
 /** A member from its parts; without `flushing` none is under way. */
 export const memberOf = (parts: Omit<Member, "print">): Member => {
-  const { rows, memory, flushing } = parts;
-  const idle = joined(rows.print, memory === undefined ? fingerprint(undefined) : memory.print);
+  const { rows, memory, flushing, draws } = parts;
+  const process = memory === undefined ? fingerprint(undefined) : memory.print;
+  const idle = joined(rows.print, joined(process, fingerprint(draws)));
   const print =
     flushing === undefined
       ? idle
@@ -136,6 +147,9 @@ export const memberOf = (parts: Omit<Member, "print">): Member => {
   return { ...parts, print };
 };
 
+/** It follows from fresh randomness, not from what is signed alone. */
+const signatureIn = (answer: Answer): string => (answer._tag === "Signed" ? answer.signature : "");
+
 interface Known {
   readonly time: number;
   readonly reaction: Reaction;
@@ -147,7 +161,8 @@ export class Bench {
   readonly #identities: ReadonlyMap<PeerId, Identity>;
   readonly #tamper: Tamper;
   readonly #members = new Interned<Member>();
-  readonly #effects = new Interned<Effect>();
+  readonly #flights = new Interned<Flying>();
+  readonly #answers = new Interned<Answering>();
   readonly #reactions = new WeakMap<Member, Map<unknown, Known>>();
 
   constructor(cryptography: Cryptography, identities: ReadonlyMap<PeerId, Identity>, tamper: Tamper) {
@@ -158,15 +173,20 @@ export class Bench {
 
   /**
    * One event at an idle member, `time` milliseconds after the epoch; without an
-   * event nothing happens. `key` is one object or text for one event. Throws a
+   * event nothing happens. `key` is one message or text for one event. Throws a
    * {@link Violation}.
    */
-  handle(member: Member, key: unknown, time: number, eventOf: (state: PeerState) => Event | undefined): Reaction {
+  handle(
+    member: Member,
+    key: Flying | string,
+    time: number,
+    eventOf: (state: PeerState) => Event | undefined,
+  ): Reaction {
     return this.#remembered(member, key, time, () => {
       const event = member.memory && eventOf(member.memory.state);
       return event === undefined
         ? { member, effects: [] }
-        : this.#run(member, time, (driver) => driver.dispatch(event));
+        : this.#run(member, key, time, (driver) => driver.dispatch(event));
     });
   }
 
@@ -174,7 +194,7 @@ export class Bench {
   start(member: Member, time: number): Reaction {
     const { keys } = this.#identity(member.peerId);
     return this.#remembered(member, "start", time, () =>
-      this.#run(member, time, (driver) => {
+      this.#run(member, "start", time, (driver) => {
         driver.dispatch({ _tag: "Verifying" });
         driver.unseal(keys);
       }),
@@ -214,10 +234,18 @@ export class Bench {
     return reaction;
   }
 
-  #run(member: Member, time: number, run: (driver: PeerDriver) => void): Reaction {
+  #run(member: Member, key: Flying | string, time: number, run: (driver: PeerDriver) => void): Reaction {
     const { peerId } = member;
     let actions: Array<Action> = [];
     let { draws } = member;
+    const cause = typeof key === "string" ? fingerprint(key) : key.print;
+    const drawn = (): Digest => {
+      // No two draws give the same, so any such names do: these are the same in whichever order the events came.
+      const word = hexOfWord(cause.left) + hexOfWord(cause.right);
+      const count = (draws.get(word) ?? 0) + 1;
+      draws = new Map(draws).set(word, count);
+      return (word + hexOfWord(peerId) + hexOfWord(count)).repeat(2) as Digest;
+    };
     let commit: { readonly rows: StoredRows; readonly done: () => void } | undefined;
     const ports: DriverPorts = {
       store: {
@@ -225,11 +253,11 @@ export class Bench {
         get: member.rows.get,
         scan: member.rows.scan,
         commit: (writes, done) => {
-          commit = { rows: member.rows.with(this.#tamper(peerId, writes)), done };
+          commit = { rows: member.rows.with(this.#tamper.written(peerId, writes)), done };
         },
       },
       clock: () => ({ now: EPOCH_MILLIS + time, asBefore: [], elapsed: time }),
-      entropy: () => (hexOfWord(peerId) + hexOfWord(++draws)).repeat(4) as Digest,
+      entropy: drawn,
       crypto: this.#cryptography.crypto,
       commands,
       providers: this.#cryptography.providers,
@@ -261,22 +289,33 @@ export class Bench {
     return { member: this.#one({ ...member, memory, flushing, draws }), effects };
   }
 
+  /** A message of a member that its driver did not ask for; undefined where no process runs. */
+  utterance({ peerId, memory }: Member, to: PeerId, message: Message): Flying | undefined {
+    return memory && this.#flying(peerId, memory, to, message);
+  }
+
+  #flying(peerId: PeerId, memory: Memory, to: PeerId, message: Message): Flying | undefined {
+    const { signer } = this.#identity(peerId).keys;
+    const packet = this.#cryptography.wire.seal(memory.state, signer, () => NO_NONCE, to, message);
+    if (packet === undefined) return undefined;
+    const print = joined(fingerprint(peerId * 64 + to), fingerprint(message));
+    return this.#flights.one({ from: peerId, to, message, packet, print });
+  }
+
   #effectsOf(peerId: PeerId, memory: Memory, actions: ReadonlyArray<Action>): ReadonlyArray<Effect> {
     return actions.flatMap((action): ReadonlyArray<Effect> => {
       switch (action._tag) {
         case "SetTimer":
           return [];
         case "Reply": {
-          const { requestId, answer } = action;
-          const print = joined(fingerprint(requestId), fingerprint(answer));
-          return [this.#effects.one({ call: Number(requestId.slice(1)), answer, print })];
+          const { requestId } = action;
+          const answer = this.#tamper.answered(action.answer);
+          const print = joined(fingerprint(requestId), joined(fingerprint(answer), fingerprint(signatureIn(answer))));
+          return [this.#answers.one({ call: Number(requestId.slice(1)), answer, print })];
         }
         case "Send": {
-          const { to, message } = action;
-          const { wire } = this.#cryptography;
-          const packet = wire.seal(memory.state, this.#identity(peerId).keys.signer, () => NO_NONCE, to, message);
-          const print = joined(fingerprint(peerId * 64 + to), fingerprint(message));
-          return packet === undefined ? [] : [this.#effects.one({ from: peerId, to, message, packet, print })];
+          const said = this.#flying(peerId, memory, action.to, action.message);
+          return said === undefined ? [] : [said];
         }
         default:
           return absurd(action);
