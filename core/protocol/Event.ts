@@ -66,7 +66,6 @@ export type Event =
       readonly plan: PromotionPlan;
       readonly actor: ActorCheck;
       readonly dryRun: boolean;
-      readonly acts?: Acts;
     }
   /** Operators made calls that change no row, or that were refused. */
   | { readonly _tag: "Operated"; readonly requestId: string; readonly acts: Acts }

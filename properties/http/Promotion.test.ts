@@ -143,6 +143,28 @@ describe("before anything is pinned", () => {
     ]);
   });
 
+  it(
+    "takes one plan of two operators at once, and tells the other",
+    async () => {
+      // While a target is silent, whoever came first is waited for.
+      await cluster.stop(3);
+      const asked = await Promise.all([ask(plan({ dryRun: true })), ask(plan({ threshold: 3 }))]);
+      const told = asked.map(({ status, json }) => [status, json["code"]]).toSorted();
+      expect(told).toEqual([
+        [409, "PROMOTION_REFUSED"],
+        [409, "PROMOTION_UNDER_WAY"],
+      ]);
+      const other = asked.find(({ json }) => json["code"] === "PROMOTION_UNDER_WAY");
+      expect(other?.json["detail"]).toMatch(
+        /^Another promotion was asked for just now, to peers 1, 2, 3, of which [23] sign\.$/,
+      );
+      expect((await cluster.get(1, PATH)).json).toEqual({ promotion: null });
+      await cluster.run(3);
+      await cluster.unseal(3);
+    },
+    patience.timeout,
+  );
+
   it("names keys that no members can share, until they are destroyed", async () => {
     expect((await createKey("p1", "P256")).status).toBe(201);
     const refused = await ask(plan({ dryRun: true }));
