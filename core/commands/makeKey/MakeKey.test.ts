@@ -52,6 +52,20 @@ describe("the creation of a key", () => {
     expect(codeOf(cluster, "other")).toBe("KEY_ALREADY_EXISTS");
   });
 
+  it("is refused to its own request once a rotation has said that the key is another's", () => {
+    const cluster = keyed();
+    create(cluster, 2, "first", { assetOwner: "somebody" });
+    cluster.pass(400);
+    create(cluster, 3, "before", { assetOwner: "somebody" });
+    cluster.ask(1, "given", posted(keyPath("k1", "rotate"), { baseGeneration: 1, assetOwner: "somebody-else" }));
+    cluster.pass(2_000);
+    for (const through of peers) create(cluster, through, `after ${through}`, { assetOwner: "somebody" });
+    cluster.pass(2_000);
+    expect(codeOf(cluster, "before")).toBe("KeyMade");
+    expect(peers.map((through) => codeOf(cluster, `after ${through}`))).toEqual(peers.map(() => "KEY_ALREADY_EXISTS"));
+    expect(rowsOf(cluster, "shares")).toEqual([2, 2, 2]);
+  });
+
   it("is told as made by its request until the key is renewed", () => {
     const cluster = keyed();
     const told = (name: string) => makeKey.existing(openStep(cluster, 2).view, name, true)?.answer;
