@@ -4,20 +4,18 @@ import type { Agent } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Effect, Either, Redacted, Schema } from "effect";
-import { type Cluster, type ClusterPeer, thresholdOf } from "../../server/dev/ClusterFile.ts";
+import { type Cluster, type ClusterPeer, SOURCE, thresholdOf } from "../../server/dev/ClusterFile.ts";
 import { type DevFolder, devFolder } from "../../server/dev/DevFolder.ts";
 import { openDevFolder, prepareCluster } from "../../server/dev/DevSetup.ts";
 import { mintToken, operatorPermissions, operatorTtlMillis } from "../../server/dev/Tokens.ts";
 import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
 import { MESSAGE_TYPE, MESSAGES_PATH } from "../../server/transport/Posts.ts";
 import { developmentShares } from "../../server/peer/DevelopmentSecrets.ts";
-import type { Violation } from "../../sim/base/Violation.ts";
 import { Backups } from "./Backups.ts";
-import { Chance } from "./Chance.ts";
 import { Running } from "../cli/Running.ts";
-import { type Authority, makeAuthority, settle } from "./ClusterSettings.ts";
+import { CannotStart, type ClusterOptions, type PromotionPlan } from "./ClusterOptions.ts";
+import { type Authority, makeAuthority, nameSource, settle } from "./ClusterSettings.ts";
 import { buildFaultPort } from "./FaultPortBuild.ts";
-import type { Moment } from "./History.ts";
 import { agentFor, type Answered, call } from "./HttpCall.ts";
 import { KeySets } from "./KeySets.ts";
 import { keepInMind } from "./Children.ts";
@@ -25,7 +23,9 @@ import { type OldDisk, OldDisks } from "./OldDisks.ts";
 import { PeerUnderTest } from "./PeerUnderTest.ts";
 import type { Target } from "./Strangers.ts";
 import { Tokens } from "./Tokens.ts";
-import { CALM, Wire } from "./Wire.ts";
+import { decodeStatus, type PeerStatus } from "./PeerStatus.ts";
+import { CALM, type Wire } from "./Wire.ts";
+import { openWires } from "./Wires.ts";
 
 /** The product as it is shipped. */
 const entry = fileURLToPath(new URL("../../dist/server/bin/custody.js", import.meta.url));
@@ -33,50 +33,14 @@ const entry = fileURLToPath(new URL("../../dist/server/bin/custody.js", import.m
 /** How long to wait until all peers are ready. */
 const START_MILLIS = 180_000;
 const START_POLL_MILLIS = 100;
-/** The number of the draws that break connections. */
-const WIRES = 2_000;
-
-const Status = Schema.parseJson(
-  Schema.Struct({
-    state: Schema.String,
-    detail: Schema.optional(
-      Schema.Struct({
-        uncommitted: Schema.Number,
-        locks: Schema.Number,
-        outbox: Schema.Number,
-        waiting: Schema.Number,
-        quarantine: Schema.optional(Schema.String),
-      }),
-    ),
-  }),
-);
 
 const InitAnswer = Schema.parseJson(Schema.Struct({ shares64: Schema.Array(Schema.String) }));
 
-const decodeStatus = Schema.decodeEither(Status);
-
-export type PeerStatus = typeof Status.Type;
-
-export interface ClusterOptions {
-  readonly folder: string;
-  readonly peers: number;
-  readonly seed: number;
-  /** Whether both ports of every peer speak TLS. */
-  readonly tls: boolean;
-  /** Whether peers say their secrets aloud. */
-  readonly isLeaking: boolean;
-  readonly note: (moment: Moment) => void;
-  readonly broken: (violation: Violation) => void;
-}
-
-/** The peers cannot be started at all. */
-export class CannotStart extends Error {
-  override readonly name = "CannotStart";
-}
-
 export class ChaosCluster {
   readonly folder: DevFolder;
-  readonly urls: ReadonlyArray<string>;
+  /** The public addresses of the peers that callers know: of an instance alone, until there are targets. */
+  readonly urls: Array<string>;
+  readonly #urls: ReadonlyArray<string>;
   /** The ports on which strangers find the peers, by peer. */
   readonly ports: ReadonlyArray<Pick<ClusterPeer, "httpPort" | "peerPort">>;
   readonly tokens: Tokens;
@@ -104,6 +68,7 @@ export class ChaosCluster {
       wires,
       keySets,
       authority,
+      isAlone,
     }: {
       readonly broken: ClusterOptions["broken"];
       readonly tokens: Tokens;
@@ -112,12 +77,14 @@ export class ChaosCluster {
       readonly wires: ReadonlyMap<string, Wire>;
       readonly keySets: KeySets;
       readonly authority: Authority | undefined;
+      readonly isAlone: boolean;
     },
   ) {
     this.folder = folder;
     this.ca = authority?.certificate;
     const scheme = authority === undefined ? "http" : "https";
-    this.urls = ports.map(({ httpPort }) => `${scheme}://127.0.0.1:${httpPort}`);
+    this.#urls = ports.map(({ httpPort }) => `${scheme}://127.0.0.1:${httpPort}`);
+    this.urls = this.#urls.slice(0, isAlone ? 1 : ports.length);
     this.ports = ports;
     this.tokens = tokens;
     this.#operator = operator;
@@ -142,22 +109,24 @@ export class ChaosCluster {
   /** Runs a command as the operator of one peer, who has an authority's certificate and a token. */
   custody(slot: number, ...words: ReadonlyArray<string>): Running {
     const ca = join(this.folder.root, "ca.pem");
-    const isCall = words[0] === "backup" && words[1] !== "verify" && this.ca !== undefined;
+    const isCall = (words[0] === "promote" || words[0] === "backup") && words[1] !== "verify" && this.ca !== undefined;
     if (isCall && this.ca !== undefined) writeFileSync(ca, this.ca, { mode: 0o600 });
     const running = new Running([entry, ...words, ...(isCall ? ["--tls-ca", ca] : [])], {
-      env: { CUSTODY_URL: this.urls[slot - 1] ?? "", CUSTODY_TOKEN: this.#operator },
+      env: { CUSTODY_URL: this.#urls[slot - 1] ?? "", CUSTODY_TOKEN: this.#operator },
     });
     keepInMind(running.child);
     return running;
   }
 
-  /** Prepares a folder, starts every peer and waits until all are ready. Rejects with {@link CannotStart}. */
+  /** Prepares a folder, starts every peer, or the first, and waits until it is ready. Rejects with {@link CannotStart}. */
   static async start({
     folder: path,
     peers: count,
     seed,
+    isAlone,
     tls,
     isLeaking,
+    isForgetful,
     note,
     broken,
   }: ClusterOptions): Promise<ChaosCluster> {
@@ -186,13 +155,27 @@ export class ChaosCluster {
       const reach = others.map(
         (other) => `${other.id}=${scheme}://127.0.0.1:${wires.get(`${id} ${other.id}`)?.port ?? 0}`,
       );
-      return new PeerUnderTest({ slot: id, entry, faultPort, isLeaking, folder, peers: reach.join(","), note, broken });
+      return new PeerUnderTest({
+        slot: id,
+        entry,
+        faultPort,
+        isLeaking,
+        isForgetful,
+        folder,
+        peers: reach.join(","),
+        note,
+        broken,
+      });
     });
-    const own = { broken, tokens, operator: Redacted.value(operator), peers, wires, keySets, authority };
+    const own = { broken, tokens, operator: Redacted.value(operator), peers, wires, keySets, authority, isAlone };
     const made = new ChaosCluster(folder, cluster, own);
-    for (const peer of peers) peer.start();
+    const members = isAlone ? cluster.peers.slice(0, 1) : cluster.peers;
+    for (const { id } of members) made.peer(id).start();
     try {
-      await made.#found(cluster);
+      await made.#found(
+        members.map(({ id }) => id),
+        performance.now() + START_MILLIS,
+      );
       return made;
     } catch (fault) {
       await made.kill();
@@ -200,24 +183,58 @@ export class ChaosCluster {
     }
   }
 
-  /** From started processes to a ready cluster, with a backup of each peer between its unsealing and the founding. */
-  async #found({ peers }: Cluster): Promise<void> {
-    const [threshold, total] = [thresholdOf(peers.length), peers.length];
+  /** From started processes to a ready cluster, with a copy of each disk between its unsealing and the founding. */
+  async #found(ids: ReadonlyArray<number>, until: number): Promise<void> {
+    const body = { threshold: thresholdOf(ids.length), total: ids.length };
+    for (const id of ids) await this.#initialize(id, body, until);
+    for (const id of ids) await this.#open(id);
+    for (const id of ids) await this.#reaches(id, until, "ready", { unseal: true });
+  }
+
+  async #initialize(id: number, body: object, until: number): Promise<void> {
+    await this.#reaches(id, until, "health", {});
+    const { status, text } = await this.ask(id, "init", { peerId: id, ...body });
+    if (status !== 200 && status !== 201) throw new CannotStart(`peer ${id} was not initialized: ${text}`);
+    const { shares64 } = Schema.decodeSync(InitAnswer)(text);
+    writeFileSync(this.folder.peer(id).shares, `${JSON.stringify({ peerId: id, shares: shares64 })}\n`, {
+      mode: 0o600,
+    });
+  }
+
+  async #open(id: number): Promise<void> {
+    await this.unseal(id);
+    this.#earliest.set(id, await this.oldDisk(id));
+  }
+
+  /** Starts all peers but the first, as targets of its promotion that callers know. Rejects with {@link CannotStart}. */
+  async openTargets(): Promise<PromotionPlan> {
     const until = performance.now() + START_MILLIS;
-    for (const { id } of peers) {
-      await this.#reaches(id, until, "health", {});
-      const { status, text } = await this.ask(id, "init", { peerId: id, threshold, total });
-      if (status !== 200 && status !== 201) throw new CannotStart(`peer ${id} was not initialized: ${text}`);
-      const { shares64 } = Schema.decodeSync(InitAnswer)(text);
-      writeFileSync(this.folder.peer(id).shares, `${JSON.stringify({ peerId: id, shares: shares64 })}\n`, {
-        mode: 0o600,
-      });
+    const identityKey = await this.#identityKey(SOURCE);
+    const total = this.peers.length;
+    const numbers = { threshold: thresholdOf(total), total };
+    const targets = this.peers.map(({ slot }) => slot).filter((slot) => slot !== SOURCE);
+    for (const slot of targets) {
+      nameSource(this.folder, slot, { id: SOURCE, "identity-key": identityKey });
+      this.peer(slot).start();
     }
-    for (const { id } of peers) {
-      await this.unseal(id);
-      this.#earliest.set(id, await this.oldDisk(id));
+    for (const slot of targets) {
+      await this.#initialize(slot, { ...numbers, join: true }, until);
+      await this.#open(slot);
     }
-    for (const { id } of peers) await this.#reaches(id, until, "ready", { unseal: true });
+    this.urls.push(...this.#urls.slice(1));
+    const scheme = this.ca === undefined ? "http" : "https";
+    const named = targets.map(async (peerId) => ({
+      peerId,
+      url: `${scheme}://127.0.0.1:${this.wire(SOURCE, peerId).port}`,
+      identityKey: await this.#identityKey(peerId),
+    }));
+    return { ...numbers, targets: await Promise.all(named) };
+  }
+
+  async #identityKey(slot: number): Promise<string> {
+    const key = (await this.status(slot))?.detail?.identityKey;
+    if (key === undefined) throw new CannotStart(`peer ${slot} does not show its identity key`);
+    return key;
   }
 
   /** Waits until a peer answers 200. */
@@ -329,7 +346,7 @@ export class ChaosCluster {
   /** A request as the operator. */
   ask(slot: number, path: string, body?: unknown): Promise<Answered> {
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    return call(this.#agent, this.urls[slot - 1] ?? "", `/v1/custody/system/${path}`, {
+    return call(this.#agent, this.#urls[slot - 1] ?? "", `/v1/custody/system/${path}`, {
       token: this.#operator,
       body: bytes,
     });
@@ -367,22 +384,3 @@ export class ChaosCluster {
     await this.keySets.close();
   }
 }
-
-const openWires = async (cluster: Cluster, seed: number): Promise<ReadonlyMap<string, Wire>> => {
-  const wires = new Map<string, Wire>();
-  const random = new Chance(seed, WIRES);
-  const chance = (perMille: number): boolean => random.happens(perMille);
-  const pairs = cluster.peers.flatMap((from) =>
-    cluster.peers.filter((to) => to.id !== from.id).map((to): readonly [ClusterPeer, ClusterPeer] => [from, to]),
-  );
-  // Nothing holds the ports of peers yet, so the system may give one of them to a wire.
-  const own = new Set(cluster.peers.flatMap(({ httpPort, peerPort }) => [httpPort, peerPort]));
-  const aside: Array<Wire> = [];
-  for (const [from, to] of pairs) {
-    let wire = await Wire.open({ target: to.peerPort, chance });
-    for (; own.has(wire.port); wire = await Wire.open({ target: to.peerPort, chance })) aside.push(wire);
-    wires.set(`${from.id} ${to.id}`, wire);
-  }
-  await Promise.all(aside.map((wire) => wire.close()));
-  return wires;
-};

@@ -42,6 +42,18 @@ export const makeAuthority = (): Authority => {
   };
 };
 
+/** Names the source that a peer may be promoted by. */
+export const nameSource = (
+  folder: DevFolder,
+  slot: number,
+  source: { readonly id: number; readonly "identity-key": string },
+): void => {
+  const { config } = folder.peer(slot);
+  const settings = parse(readFileSync(config, "utf8"));
+  settings.cluster.source = source;
+  writeFileSync(config, stringify(settings), PRIVATE);
+};
+
 /** Changes the configuration that `custody dev` has written for a peer. */
 export const settle = (
   folder: DevFolder,

@@ -4,7 +4,7 @@
  * in use, and every secret of keys; lets a flush or a copy of the database fail once when told to; and moves the peer's
  * wall clock.
  */
-import { appendFileSync, readFileSync, renameSync } from "node:fs";
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire, register } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -22,7 +22,9 @@ import {
   journalFile,
   memoryFile,
   type MemorySample,
+  reachedFile,
   secretsFile,
+  stepFile,
 } from "./PortFiles.ts";
 
 const folder = process.env["CHAOS_DIR"] ?? "";
@@ -51,6 +53,21 @@ const endWithParent = (): void => {
   setInterval(() => {
     if (process.ppid !== parent) process.exit(1);
   }, PARENT_POLL_MILLIS).unref();
+};
+
+/** The process is gone, whatever its threads are at. */
+const die = (): never => {
+  process.kill(process.pid, "SIGKILL");
+  for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+};
+
+/** Whether a transaction is the step that was waited for: how it ends is then ordered from the writing thread. */
+const reachStep = (groups: JournalRecord["groups"]): void => {
+  const [table = "", how = ""] = textOf(stepFile)?.split(" ") ?? [];
+  if (!groups.some(({ tables }) => tables.some((each) => each === table))) return;
+  renameSync(join(folder, stepFile), join(folder, reachedFile));
+  if (how === "before") die();
+  writeFileSync(join(folder, flushFile), how);
 };
 
 /** The wall clock is off by what the clock file says; clocks that only go forward are left alone. */
@@ -90,6 +107,7 @@ const keepJournal = (): void => {
       }
       appendFileSync(join(folder, journalFile(processNumber, part)), frame);
       written += frame.length;
+      reachStep(groups);
     }
     return postMessage.apply(this, args);
   };
@@ -189,12 +207,14 @@ const failFlushes = (): void => {
     if (sql !== "COMMIT") return statement;
     const rollback = prepare.call(this, "ROLLBACK");
     return running(statement, () => {
-      // The bytes are lost, or kept although the failure was reported.
+      // The bytes are lost, or kept although the failure was reported, or nobody is left who could report it.
       const how = isRows ? takeOrder(flushFile, doneFile) : undefined;
       isRows = false;
       if (how === undefined) return statement.run();
-      if (how === "kept") statement.run();
+      if (how === "kept" || how === "after") statement.run();
       else rollback.run();
+      if (how === "after") die();
+      if (how === "full") throw new SqliteError("database or disk is full", "SQLITE_FULL");
       throw new SqliteError("disk I/O error", "SQLITE_IOERR_FSYNC");
     });
   };

@@ -5,7 +5,7 @@
  * from databases and their logs (K9).
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sharePlace } from "../../core/commands/keys/HeldShare.ts";
@@ -55,6 +55,17 @@ const fits = (share: Secret, verifyingShare: string): boolean => {
   return secp256k1.Point.BASE.multiply(BigInt(`0x${hexOf(bytes)}`)).toHex(true) === verifyingShare;
 };
 
+/** Whether a private key that is whole at one peer is that of a public one: by RFC 8032, BIP 340, or BIP 341 without scripts. */
+const fitsWhole = (secret: Secret, publicKey: string): boolean => {
+  const bytes = secret.expose();
+  if (hexOf(ed25519.getPublicKey(bytes)) === publicKey) return true;
+  const { lift_x: lifted, pointToBytes, taggedHash } = schnorr.utils;
+  const internal = schnorr.getPublicKey(bytes);
+  const tweak = BigInt(`0x${hexOf(taggedHash("TapTweak", internal))}`);
+  const output = lifted(BigInt(`0x${hexOf(internal)}`)).add(secp256k1.Point.BASE.multiply(tweak));
+  return [internal, pointToBytes(output)].some((each) => hexOf(each) === publicKey);
+};
+
 export interface SharesSeen {
   /** Every secret that any peer held. */
   readonly secrets: ReadonlyArray<Uint8Array>;
@@ -101,7 +112,9 @@ const assertHeard = (
     const place = membership && sharePlace(membership, slot, generation);
     const share = place && shareVault?.open(place, box);
     if (place === undefined || share === undefined) continue;
-    if (!fits(share, place.verifyingShare)) throw new Violation("K7", stored, "it is not the one that all know of");
+    const isWhole = generation.group.verifyingShares.length === 0;
+    if (!(isWhole ? fitsWhole : fits)(share, place.verifyingShare))
+      throw new Violation("K7", stored, "it is not the one that all know of");
     if (heard.has(hexOf(share.expose()))) return;
     throw new Violation("K5", stored, "the fault port never heard of it, so others may have been missed too");
   }

@@ -45,6 +45,7 @@ export class KeysAtEnd {
     const { cluster, keys, quiet } = this.#options;
     try {
       await Promise.all(this.#slots.map((slot) => this.#life(slot)));
+      await this.#share();
       const usable = await this.#repairAll(await this.#same());
       for (const { slot } of cluster.peers) await this.#withoutSome(slot, usable);
       await keys.verifyRest();
@@ -87,6 +88,19 @@ export class KeysAtEnd {
       if (performance.now() < until) continue;
       const told = answer?._tag === "Rejected" ? `${answer.rejection.code}: ${answer.rejection.detail}` : answer?._tag;
       throw new Violation(id, "everything was healed", `${asked.call.path} at peer ${slot} gave ${told ?? "nothing"}`);
+    }
+  }
+
+  /** A refresh shares the keys that are whole at one peer since before a promotion. */
+  async #share(): Promise<void> {
+    const { keys } = this.#options;
+    const [first = 1, second = first] = this.#slots;
+    for (const text of (await keys.list(first)) ?? []) {
+      const shown = keyIn(text);
+      if (shown?.status !== "ACTIVE") continue;
+      const answer = await keys.ask(second, keys.signing(shown, (this.#number += 1)));
+      if (answer?._tag === "Rejected" && answer.rejection.code === "KEY_UNSHARED")
+        await this.#insist("LK1", second, keys.renewal(shown.keyId, shown.currentGeneration, "refresh"), "KeyMade");
     }
   }
 

@@ -6,9 +6,14 @@ const parse = (...args: ReadonlyArray<string>) => parseOptions(args, () => 42);
 
 describe("the options of a chaos run", () => {
   it("have defaults, and a seed that was drawn", () => {
-    expect(Either.getOrThrow(parse())).toMatchObject({ seed: 42, minutes: 5, peers: [3, 5], callers: 8, json: false });
+    expect(Either.getOrThrow(parse())).toMatchObject({ seed: 42, minutes: 5, callers: 8, json: false });
+    expect(Either.getOrThrow(parse()).clusters.map(({ peers }) => peers)).toEqual([3, 5]);
+    expect(Either.getOrThrow(parse("--peers", "3,1-5")).clusters).toEqual([
+      { peers: 3, isAlone: false },
+      { peers: 5, isAlone: true },
+    ]);
     const given = parse("--seed", "0", "--minutes", "0.2", "--peers", "9", "--callers", "64", "--json", "--plan");
-    expect(Either.getOrThrow(given)).toMatchObject({ seed: 0, minutes: 0.2, peers: [9], callers: 64, planOnly: true });
+    expect(Either.getOrThrow(given)).toMatchObject({ seed: 0, minutes: 0.2, callers: 64, planOnly: true });
   });
 
   it.each([
@@ -21,6 +26,9 @@ describe("the options of a chaos run", () => {
     ["--peers", "1"],
     ["--peers", "10"],
     ["--peers", "3,"],
+    ["--peers", "1-1"],
+    ["--peers", "2-3"],
+    ["--peers", "1-10"],
     ["--callers", "0"],
     ["--callers", "513"],
     ["--nonsense", "1"],
@@ -30,7 +38,7 @@ describe("the options of a chaos run", () => {
   });
 
   it("are all explained", () => {
-    for (const name of ["seed", "minutes", "peers", "callers", "leak", "plan", "json", "help"])
+    for (const name of ["seed", "minutes", "peers", "callers", "leak", "forget", "plan", "json", "help"])
       expect(helpText).toContain(`--${name}`);
   });
 });

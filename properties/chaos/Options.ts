@@ -2,10 +2,16 @@
 import { parseArgs } from "node:util";
 import { Either } from "effect";
 
+/** How many peers there are in the end, and whether one is alone at first, and then promoted to a cluster with them. */
+export interface ClusterOrder {
+  readonly peers: number;
+  readonly isAlone: boolean;
+}
+
 export interface ChaosOptions {
   readonly seed: number;
   readonly minutes: number;
-  readonly peers: ReadonlyArray<number>;
+  readonly clusters: ReadonlyArray<ClusterOrder>;
   readonly callers: number;
   /** Approvers that are registered before anything is done to the peers. */
   readonly rows: number;
@@ -13,6 +19,8 @@ export interface ChaosOptions {
   readonly tls: boolean;
   /** Whether peers say the secrets of keys aloud. */
   readonly isLeaking: boolean;
+  /** Whether targets of a promotion accept it without storing that. */
+  readonly isForgetful: boolean;
   readonly json: boolean;
   readonly help: boolean;
   readonly planOnly: boolean;
@@ -36,11 +44,14 @@ is spared: with --minutes 10 it is watched for minutes.
                   Default: drawn, and printed
   --minutes N     how long callers and faults go on, shared among the clusters:
                   0.2 to 600. Default: 5
-  --peers N,N     the clusters, one after the other, 2 to 9 peers each. Default: 3,5
+  --peers N,1-N   the clusters, one after the other, 2 to 9 peers each; after 1- one peer
+                  is alone, is promoted while each process ends at each of its steps,
+                  and the faults come then. Default: 3,5
   --callers N     callers at once, 1 to 512. Default: 8
   --rows N        approvers to register before the first fault, 0 to 100000. Default: 0
   --plain         no TLS; without it both ports of every peer have it
   --leak          peers write every secret of keys to their logs, to see that it is found
+  --forget        targets accept a promotion without storing that, to see that it is found
   --plan          print the plan of faults and end
   --json          the result as one line of JSON
   --help          this text
@@ -56,6 +67,7 @@ const options = {
   rows: { type: "string" },
   plain: { type: "boolean" },
   leak: { type: "boolean" },
+  forget: { type: "boolean" },
   plan: { type: "boolean" },
   json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
@@ -65,6 +77,12 @@ const numberFrom = (text: string, least: number, most: number, isWhole: boolean)
   const pattern = isWhole ? /^[0-9]{1,12}$/ : /^[0-9]{1,6}(\.[0-9]{1,3})?$/;
   const value = Number(text);
   return pattern.test(text) && value >= least && value <= most ? value : undefined;
+};
+
+const clusterFrom = (text: string): ClusterOrder | undefined => {
+  const isAlone = text.startsWith("1-");
+  const peers = numberFrom(isAlone ? text.slice(2) : text, 2, 9, true);
+  return peers === undefined ? undefined : { peers, isAlone };
 };
 
 const parsed = (args: ReadonlyArray<string>) => {
@@ -90,9 +108,12 @@ export const parseOptions = (args: ReadonlyArray<string>, draw: () => number): E
     if (callers === undefined) return Either.left("--callers: give a whole number from 1 to 512");
     const rows = numberFrom(values.rows ?? "0", 0, 100_000, true);
     if (rows === undefined) return Either.left("--rows: give a whole number from 0 to 100000");
-    const peers = (values.peers ?? "3,5").split(",").map((each) => numberFrom(each, 2, 9, true));
-    const known = peers.filter((each) => each !== undefined);
-    if (known.length !== peers.length) return Either.left("--peers: give numbers from 2 to 9, such as 3,5");
+    const clusters = (values.peers ?? "3,5").split(",").map(clusterFrom);
+    const known = clusters.filter((each) => each !== undefined);
+    if (known.length !== clusters.length)
+      return Either.left(
+        "--peers: give numbers from 2 to 9, with 1- before those that one is promoted to, such as 3,1-5",
+      );
     return Either.right({
       seed,
       minutes,
@@ -100,7 +121,8 @@ export const parseOptions = (args: ReadonlyArray<string>, draw: () => number): E
       rows,
       tls: values.plain !== true,
       isLeaking: values.leak === true,
-      peers: known,
+      isForgetful: values.forget === true,
+      clusters: known,
       json: values.json === true,
       help: values.help === true,
       planOnly: values.plan === true,

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import type { TableName } from "../../core/Tables.ts";
 import type { DevFolder } from "../../server/dev/DevFolder.ts";
 import { peerCommand } from "../../server/dev/PeerCommand.ts";
 import { lastLogLines } from "../../server/dev/PeerProcess.ts";
@@ -31,7 +32,10 @@ import {
   doneFile,
   flushFile,
   journalProcess,
+  reachedFile,
   secretsProcess,
+  type StepEnd,
+  stepFile,
 } from "./PortFiles.ts";
 
 /** EX_SOFTWARE: the exit code of a peer that must not go on. */
@@ -43,6 +47,15 @@ const POLL_MILLIS = 20;
 /** How long enrollment sessions last: short, so that invitations expire in holders' hands, and make room. */
 export const SESSION_MILLIS = 20_000;
 
+/** A table, and how the process ends at the next transaction that changes it. */
+export interface StepOrder {
+  readonly table: TableName;
+  readonly how: StepEnd;
+}
+
+/** A failing flush ends the process with a certain code. */
+const endOf = ({ how }: StepOrder): "halted" | "any" => (how === "before" || how === "after" ? "any" : "halted");
+
 const quoted = (path: string): string => `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 
 export interface PeerOptions {
@@ -53,6 +66,8 @@ export interface PeerOptions {
   readonly faultPort: FaultPortFiles;
   /** Whether it says its secrets aloud, for a search that must find them. */
   readonly isLeaking: boolean;
+  /** Whether it accepts a promotion without storing that. */
+  readonly isForgetful: boolean;
   /** The addresses of the others: `ID=URL` for each, through wires of ours. */
   readonly peers: string;
   readonly note: (moment: Moment) => void;
@@ -137,12 +152,15 @@ export class PeerUnderTest {
    * Starts its next process, without a fault in it.
    *
    * @param preload a library that moves its clock, and by what
+   * @param step a step at which it is to end
    */
-  start(preload?: { readonly library: string; readonly offsetMillis: number }): void {
+  start(preload?: { readonly library: string; readonly offsetMillis: number }, step?: StepOrder): void {
     if (this.#child !== undefined) return;
-    const { entry, faultPort, folder, isLeaking, note, peers, slot } = this.#options;
+    const { entry, faultPort, folder, isForgetful, isLeaking, note, peers, slot } = this.#options;
     this.disarmFlush();
     this.disarmCopy();
+    if (step === undefined) this.disarmStep();
+    else this.armStep(step.table, step.how);
     rmSync(join(this.chaosFolder, clockFile), { force: true });
     this.#processes += 1;
     const [program, ...args] = peerCommand(entry, folder, slot);
@@ -172,13 +190,14 @@ export class PeerUnderTest {
         CHAOS_SQLITE_CLIENT: sqliteClient,
         CHAOS_SECRET_HOOK: faultPort.secretHook,
         ...(isLeaking && { CHAOS_LEAK: "yes" }),
+        ...(isForgetful && { CHAOS_FORGET: "yes" }),
       },
       stdio: ["ignore", output, output],
     });
     closeSync(output);
     this.#child = child;
     keepInMind(child);
-    this.#mayEnd = "no";
+    this.#mayEnd = step === undefined ? "no" : endOf(step);
     child.once("error", (fault) => this.#ended(child, fault.message));
     child.once("exit", (code, signal) => this.#ended(child, code ?? signal ?? "unknown"));
   }
@@ -241,6 +260,22 @@ export class PeerUnderTest {
     this.#mayEnd = "halted";
     rmSync(join(this.chaosFolder, doneFile), { force: true });
     writeFileSync(join(this.chaosFolder, flushFile), how);
+  }
+
+  /** It ends at the next transaction that changes this table. */
+  armStep(table: TableName, how: StepEnd): void {
+    this.#mayEnd = endOf({ table, how });
+    rmSync(join(this.chaosFolder, reachedFile), { force: true });
+    writeFileSync(join(this.chaosFolder, stepFile), `${table} ${how}`);
+  }
+
+  /** Whether the step at which it was to end has come. */
+  get hasReachedStep(): boolean {
+    return existsSync(join(this.chaosFolder, reachedFile));
+  }
+
+  disarmStep(): void {
+    rmSync(join(this.chaosFolder, stepFile), { force: true });
   }
 
   /** Whether the flush that was to fail has failed. */

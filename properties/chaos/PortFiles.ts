@@ -6,6 +6,16 @@ export const clockFile = "clock";
 export const flushFile = "flush";
 export const doneFile = "flush.done";
 
+/**
+ * What becomes of the next transaction that changes one table: TABLE and how, with a space between; renamed to
+ * {@link reachedFile} once it has come to that.
+ */
+export const stepFile = "step";
+export const reachedFile = "step.reached";
+/** The process is gone before the flush, or right after it; or the flush fails, with its bytes lost, no room or all kept. */
+export const stepEnds = ["before", "after", "lost", "full", "kept"] as const;
+export type StepEnd = (typeof stepEnds)[number];
+
 /** What happens to the next copy of the database; renamed to {@link copiedFile} when that begins. */
 export const copyFile = "copy";
 export const copiedFile = "copy.begun";

@@ -20,6 +20,7 @@ import { memoryFault, memoryLine, readMemory } from "./Memory.ts";
 import type { PlannedFault } from "./Plan.ts";
 import { SESSION_MILLIS } from "./PeerUnderTest.ts";
 import type { Tools } from "./Probe.ts";
+import { PromotionUnderFaults } from "./PromotionUnderFaults.ts";
 import { assertWholeBackup, readBackup } from "./WholeBackup.ts";
 
 /** Within this, all are back, and everything that was under way is finished. */
@@ -37,12 +38,16 @@ type Counts = ReadonlyArray<readonly [string, number]>;
 export interface RunOptions {
   readonly seed: number;
   readonly peers: number;
+  /** Whether the first peer is an instance alone, which is then promoted to a cluster with the others. */
+  readonly isAlone: boolean;
   readonly millis: number;
   readonly callers: number;
   readonly rows: number;
   readonly tls: boolean;
   /** Whether peers say the secrets of keys aloud. */
   readonly isLeaking: boolean;
+  /** Whether targets of a promotion accept it without storing that. */
+  readonly isForgetful: boolean;
   readonly plan: ReadonlyArray<PlannedFault>;
   readonly tools: Tools;
   /** A new folder for everything this cluster writes. */
@@ -101,13 +106,35 @@ class Run {
   }
 
   async run(): Promise<RunReport> {
-    const { folder, isLeaking, peers, rows, seed, say, tls, tools, callers: count } = this.#options;
+    const {
+      folder,
+      isAlone,
+      isForgetful,
+      isLeaking,
+      peers,
+      rows,
+      seed,
+      say,
+      tls,
+      tools,
+      callers: count,
+    } = this.#options;
     const broken = (violation: Violation): void => {
       if (!this.#isOver) this.#broken ??= violation;
     };
     const note = (moment: Moment): void => void this.#moments.push(moment);
-    say(`starting ${peers} peers`);
-    const cluster = await ChaosCluster.start({ folder, peers, seed, tls, isLeaking, note, broken });
+    say(isAlone ? "starting a peer that is alone" : `starting ${peers} peers`);
+    const cluster = await ChaosCluster.start({
+      folder,
+      peers,
+      seed,
+      isAlone,
+      tls,
+      isLeaking,
+      isForgetful,
+      note,
+      broken,
+    });
     const { ca, tokens, urls } = cluster;
     const callers = new Callers({ seed, urls, ca, count, tokens, note, broken });
     const { commands } = callers;
@@ -116,9 +143,13 @@ class Run {
     const quiet = (): Promise<Violation | undefined> => this.#quiet(cluster);
     const keysAtEnd = new KeysAtEnd({ cluster, keys, quiet });
     const faults = new Faults({ cluster, tools, callers, broken });
+    const isBroken = (): boolean => this.#broken !== undefined;
+    const promotion = new PromotionUnderFaults({ seed, cluster, tools, callers, broken, isBroken, say });
     try {
       if (rows > 0) say(`registering ${rows} approvers`);
       await callers.fill(rows, FILLING);
+      for (const each of [callers, keys]) each.start();
+      if (isAlone) await promotion.run();
       await this.#abuse([callers, keys], faults);
       say("healing, then asking for everything once more, also with as many peers killed as may be");
       const unquiet =
@@ -132,8 +163,8 @@ class Run {
       return {
         ...verdict,
         peers,
-        injected: faults.injected.entries(),
-        missed: faults.missed.entries(),
+        injected: [...promotion.injected, ...faults.injected.entries()],
+        missed: [...promotion.missed, ...faults.missed.entries()],
         answers: [...callers.answers.entries(), ...keys.answers.entries()],
         resets: Math.round(cluster.resets),
         backups: [cluster.backups.asked, cluster.backups.accepted.length, cluster.backups.refused],
@@ -150,7 +181,6 @@ class Run {
   /** Callers and faults, until the time is over or a peer has broken. */
   async #abuse(callers: ReadonlyArray<Callers | KeyCallers>, faults: Faults): Promise<void> {
     const { millis, plan } = this.#options;
-    for (const each of callers) each.start();
     const doing = faults.run(plan);
     const until = performance.now() + millis;
     while (performance.now() < until && this.#broken === undefined) await pause(POLL_MILLIS);
@@ -201,7 +231,7 @@ class Run {
       if (status?.state === "SEALED") await cluster.unseal(slot);
       return new Violation("L5", healed, `peer ${slot} is ${status?.state ?? "silent"}`);
     }
-    const { quarantine, ...counts } = status.detail;
+    const { quarantine, identityKey: _, ...counts } = status.detail;
     if (quarantine !== undefined) {
       await cluster.ask(slot, "restore", {});
       return new Violation("L5", healed, `peer ${slot} is in quarantine: ${quarantine}`);

@@ -48,6 +48,9 @@ export class Truth {
   /** The incarnations that a session pins, by registration id, and those in which peers were restored: by peer id. */
   readonly #pins = new Map<string, ReadonlyArray<number>>();
   readonly #restored = new Map<number, number>();
+  /** The newest epoch that a peer has stored, and that in which each session was opened. */
+  #epoch = 0;
+  readonly #openedIn = new Map<string, number>();
   /** Registration id to the request that was told of it. */
   readonly #offered = new Map<string, string>();
 
@@ -55,7 +58,11 @@ export class Truth {
     for (const write of writes) {
       if (write.op === "remove") continue;
       if (write.table === "approvers") this.#approver(write.row);
-      if (write.table === "sessions") this.#pins.set(write.key, write.row.session.incarnations);
+      if (write.table === "topology") this.#epoch = Math.max(this.#epoch, write.row.topology.epoch);
+      if (write.table === "sessions") {
+        this.#pins.set(write.key, write.row.session.incarnations);
+        if (!this.#openedIn.has(write.key)) this.#openedIn.set(write.key, this.#epoch);
+      }
       if (write.table === "restore")
         this.#restored.set(write.row.restoration.peerId, write.row.restoration.incarnation);
       if (write.table === "observations" && !this.#observations.has(write.key))
@@ -163,8 +170,12 @@ export class Truth {
     }
   }
 
-  /** Whether a member was restored since a session was opened: it may lack that row, and all others hold it void. */
+  /**
+   * Whether a member was restored since a session was opened: it may lack that row, and all others hold it void. So does
+   * everybody after the end of its epoch.
+   */
   #isVoid(registrationId: string): boolean {
+    if ((this.#openedIn.get(registrationId) ?? this.#epoch) < this.#epoch) return true;
     // Peers of a run are numbered from 1, and members stand in that order.
     return (this.#pins.get(registrationId) ?? []).some(
       (pinned, index) => (this.#restored.get(index + 1) ?? 0) > pinned,

@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Either } from "effect";
 import { printLine } from "../../sim/bin/Script.ts";
-import { CannotStart } from "./ChaosCluster.ts";
+import { CannotStart } from "./ClusterOptions.ts";
 import { type ChaosOptions, helpText, parseOptions } from "./Options.ts";
 import { killAll } from "./Children.ts";
 import { drawPlan, type FaultKind, faultKinds, planLine } from "./Plan.ts";
+import { stepsLine } from "./PromotionPlan.ts";
 import { obstacle, probeTools } from "./Probe.ts";
 import { runCluster, type RunReport } from "./Run.ts";
 import { type Summary, summaryLines, summaryOf } from "./Summary.ts";
@@ -20,7 +21,7 @@ const NOT_RUN = 3;
 /** As a shell has it for SIGINT. */
 const INTERRUPTED = 130;
 
-/** Starting, healing and judging one cluster takes no longer than this on a slow machine. */
+/** Starting, healing and judging one cluster takes no longer than this on a slow machine; nor does a promotion. */
 const AROUND_MILLIS = 600_000;
 
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -28,13 +29,18 @@ const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 type Impossible = Summary["impossible"];
 
 const runAll = async (options: ChaosOptions, folder: string): Promise<number> => {
-  const { seed, minutes, peers: clusters, callers, rows, tls, isLeaking, json } = options;
+  const { seed, minutes, clusters, callers, rows, tls, isLeaking, isForgetful, json } = options;
   const say = json ? complain : printLine;
   const tools = probeTools();
   const millis = (minutes * 60_000) / clusters.length;
-  const plans = clusters.map((peers) => ({ peers, plan: drawPlan(seed, peers, millis) }));
+  const plans = clusters.map(({ peers, isAlone }) => ({ peers, isAlone, plan: drawPlan(seed, peers, millis) }));
   say(`chaos: seed ${seed}, ${minutes} minutes`);
-  for (const { peers, plan } of plans) for (const line of [`${peers} peers:`, ...plan.map(planLine)]) say(line);
+  for (const { peers, isAlone, plan } of plans) {
+    const slots = Array.from({ length: isAlone ? peers : 0 }, (_, index) => index + 1);
+    const promoting = slots.map((slot) => stepsLine(seed, slot));
+    const name = isAlone ? `one peer, promoted to ${peers}` : `${peers} peers`;
+    for (const line of [`${name}:`, ...promoting, ...plan.map(planLine)]) say(line);
+  }
   if (options.planOnly) return GREEN;
   const planned = (kind: FaultKind): number =>
     plans.reduce((sum, { plan }) => sum + plan.filter((fault) => fault.kind === kind).length, 0);
@@ -43,10 +49,24 @@ const runAll = async (options: ChaosOptions, folder: string): Promise<number> =>
     return why === undefined ? [] : [{ kind, planned: planned(kind), why }];
   });
   const reports: Array<RunReport> = [];
-  for (const { peers, plan } of plans) {
+  for (const { peers, isAlone, plan } of plans) {
     const own = mkdtempSync(join(folder, `${peers}-peers-`));
     reports.push(
-      await runCluster({ seed, peers, millis, callers, rows, tls, isLeaking, plan, tools, folder: own, say }),
+      await runCluster({
+        seed,
+        peers,
+        isAlone,
+        millis,
+        callers,
+        rows,
+        tls,
+        isLeaking,
+        isForgetful,
+        plan,
+        tools,
+        folder: own,
+        say,
+      }),
     );
     if (reports.at(-1)?.violation !== undefined) break;
   }
@@ -66,14 +86,14 @@ const main = async (): Promise<number> => {
     printLine(helpText);
     return GREEN;
   }
-  const { minutes, peers } = parsed.right;
+  const { minutes, clusters } = parsed.right;
   const folder = mkdtempSync(join(tmpdir(), "custody-chaos-"));
   setTimeout(
     () => {
       complain(`chaos: it did not come to an end in time; databases and logs: ${folder}`);
       process.exit(NOT_RUN);
     },
-    minutes * 60_000 + peers.length * AROUND_MILLIS,
+    minutes * 60_000 + (clusters.length + clusters.filter(({ isAlone }) => isAlone).length) * AROUND_MILLIS,
   ).unref();
   try {
     const code = await runAll(parsed.right, folder);
