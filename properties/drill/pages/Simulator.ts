@@ -65,6 +65,10 @@ export const simulator: Page<DeskWorld> = {
     { of: "custody sim merge shard-*.json" },
     { of: "custody sim explore", as: withMore("--states 300", "ended after 300 states") },
     {
+      of: "custody sim explore --world signing",
+      as: withMore("--states 300", "ended after 300 states"),
+    },
+    {
       of: "npm run -s custody -- sim show",
       as: installedOne(),
       // The bug was found.
