@@ -215,6 +215,27 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "erased-box-elsewhere",
+    changes: "the box of a destroyed share stays, in a row of another kind",
+    finds: "K9",
+    schedule: "keys",
+    tampering: () => {
+      let made: Rows["pending"] | undefined;
+      return {
+        written: (_world, { store }, writes) => {
+          for (const write of writes) if (write.table === "pending" && write.op !== "remove") made ??= write.row;
+          return writes.flatMap((write): ReadonlyArray<Write> => {
+            const share =
+              write.table === "shares" && write.op === "remove" ? store.get("shares", write.key) : undefined;
+            if (made === undefined || share === undefined) return [write];
+            const left: Write = { op: "insert", table: "pending", key: write.key, row: { ...made, box: share.box } };
+            return [write, left];
+          });
+        },
+      };
+    },
+  },
+  {
     name: "signature-unverified",
     changes: "a coordinator answers with whatever comes of the shares",
     finds: "K14",
