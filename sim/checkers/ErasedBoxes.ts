@@ -1,6 +1,6 @@
 /** Boxes of shares that peers have erased, found again in whatever they store, as bytes or as text. */
 import { Encoding } from "effect";
-import { tableNames, type Write } from "../../core/Tables.ts";
+import type { TableName, Write } from "../../core/Tables.ts";
 import type { Watched } from "./Checker.ts";
 
 const ALL = Number.MAX_SAFE_INTEGER;
@@ -36,6 +36,11 @@ const foundIn = (value: unknown, needles: ReadonlyArray<Needle>): Needle | undef
 /** By peer, since its process began: another disk may have come with it. */
 export class ErasedBoxes {
   readonly #peers = new Map<number, Boxes>();
+  readonly #tableNames: ReadonlyArray<TableName>;
+
+  constructor(tableNames: ReadonlyArray<TableName>) {
+    this.#tableNames = tableNames;
+  }
 
   begin({ slot, store }: Watched): void {
     const held = new Map(store.scan("shares", "", ALL).map(({ key, row }) => [key, row.box]));
@@ -56,7 +61,7 @@ export class ErasedBoxes {
       if (found !== undefined) return { generation: found.generation, row: `${write.table}/${write.key}` };
     }
     if (gone.length === 0) return undefined;
-    for (const table of tableNames)
+    for (const table of this.#tableNames)
       for (const { key, row } of peer.store.scan(table, "", ALL)) {
         const found = foundIn(row, gone);
         if (found !== undefined) return { generation: found.generation, row: `${table}/${key}` };

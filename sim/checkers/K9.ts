@@ -2,13 +2,14 @@
  * K9: what is erased stays erased: no share of a generation that is destroyed or superseded is stored or left, and its
  * box is in no row, whatever the table and the field.
  */
+import type { TableName } from "../../core/Tables.ts";
 import { Violation } from "../base/Violation.ts";
 import type { Checker } from "./Checker.ts";
 import { ErasedBoxes } from "./ErasedBoxes.ts";
 import type { Ghost } from "./Ghost.ts";
 
 export const K9 = (ghost: Ghost): Checker => {
-  const boxes = new ErasedBoxes();
+  const boxes = new ErasedBoxes(ghost.product.composition.tables.names as ReadonlyArray<TableName>);
   return {
     id: "K9",
     booted: (peer) => {

@@ -102,8 +102,8 @@ export const strength: Page<DeskWorld> = {
 export const chaos: Page<DeskWorld> = {
   file: "docs/chaos.md",
   entries: [
-    { of: "npm run chaos -- --seed 7", as: unbuilt("--plan"), prints: /seed 7, 2 minutes/ },
     { of: "npm run chaos -- --peers 1-3", as: unbuilt("--plan"), prints: /one peer, promoted to 3/ },
+    { of: "npm run chaos -- --seed 7", as: unbuilt("--plan"), prints: /seed 7, 2 minutes/ },
   ],
 };
 
