@@ -89,7 +89,7 @@ describe("rows that carry their own proof", () => {
     put("keys", "b", good);
     commitTo(open(), owned("replace", "a", "anna"));
     put("keys", "b", { row: good.row, seal: beside(1) });
-    expect(open().verifyAll()).toBe(`keys/b: the seal does not hold: there is no seals/${numberKey(1)}`);
+    expect(open().verifyAll()).toBe(`seals/${numberKey(1)}: it is missing, and rows need it`);
   });
 
   it("lend their form to no seal of a transaction", () => {
