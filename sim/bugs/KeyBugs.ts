@@ -188,7 +188,7 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     name: "pending-left-behind",
     changes: "what was made stays when it is certified",
     finds: "K8",
-    orFinds: ["S13"],
+    orFinds: ["S13", "K9"],
     schedule: "keys",
     tampering: without(({ table, op }) => table === "pending" && op === "remove"),
   },
