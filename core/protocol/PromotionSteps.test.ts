@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { codeOf } from "../../properties/cluster/Cluster.ts";
+import { codeOf, crypto } from "../../properties/cluster/Cluster.ts";
 import {
   answeredWith,
   expectDone,
@@ -266,6 +266,24 @@ describe("a target", () => {
     }));
     cluster.pass(5_000);
     expect(modesOf(cluster)).toEqual(["recovering", "promoting", "recovering"]);
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(10_000);
+    expectDone(cluster);
+  });
+
+  it("takes no other registry from a source that calls itself a member like any other", () => {
+    const cluster = withApprover();
+    const root = crypto.setDigest(crypto.emptySet);
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "Ready" && message.mode === "promoting")
+        return { ...message, mode: "active", registryRoot: root, approvers: 0 };
+      if (message._tag !== "SnapshotOffer") return message;
+      return { ...message, cutoff: { ...message.cutoff, root, count: 0 }, items: [] };
+    };
+    promote(cluster);
+    cluster.pass(2_000);
+    expect(modesOf(cluster)).toEqual(["recovering", "promoting", "recovering"]);
+    expect(cluster.row(1, "readable", "self")).toBeUndefined();
     cluster.tamper = (_from, _to, message) => message;
     cluster.pass(10_000);
     expectDone(cluster);

@@ -53,6 +53,7 @@ describe("what a peer that is being restored asks of all others", () => {
       empty: 0,
       applied: 0,
       decided: 0,
+      newest: 0,
       sum: undefined,
       movedAt: AT,
       askedAt: AT,

@@ -47,6 +47,8 @@ export interface Transfer {
   /** Applied slots settled in this pass, and the highest slot that is settled. */
   readonly applied: number;
   readonly decided: number;
+  /** The highest slot that was applied; 0 where there is none. */
+  readonly newest: number;
   /** Once all slots are settled: the registry read again from the first row, to compare its root. */
   readonly sum: Sum | undefined;
   /** Monotonic milliseconds: when it last moved on, and when it was last asked for more. */

@@ -111,7 +111,7 @@ describe("a page of what the others have decided", () => {
     );
     return { result, state: step.state, rows, changes: changes.map(({ op, table, key }) => `${op} ${table} ${key}`) };
   };
-  const CHANGED = { upTo: undefined, undone: false, isSeen: true, applied: 3, decided: 3 };
+  const CHANGED = { upTo: undefined, undone: false, isSeen: true, applied: 3, decided: 3, newest: 3 };
 
   it("is applied where nothing of it is there: approvers in their newest revision, and one audit row for each change", () => {
     const { result, state, rows, changes } = installed(
@@ -167,7 +167,7 @@ describe("a page of what the others have decided", () => {
   describe("takes away what only this peer has", () => {
     it("of slots, certificates, approvers and their keys", () => {
       const { result, changes } = installed(all(), offer([]));
-      expect(result).toEqual({ upTo: undefined, undone: true, isSeen: true, applied: 0, decided: 0 });
+      expect(result).toEqual({ upTo: undefined, undone: true, isSeen: true, applied: 0, decided: 0, newest: 0 });
       expect(changes.toSorted()).toEqual(
         [
           ...[1, 2, 3].flatMap((seq) => [`remove certificates ${idAt(seq)}`, `remove slots ${slotKey(1, seq)}`]),
@@ -195,7 +195,7 @@ describe("a page of what the others have decided", () => {
 
     it("where something else is in its slot", () => {
       const { result, changes, rows } = installed(all(), offer([applied(1), aborted(2), applied(3)]));
-      expect(result).toEqual({ upTo: undefined, undone: true, isSeen: true, applied: 2, decided: 3 });
+      expect(result).toEqual({ upTo: undefined, undone: true, isSeen: true, applied: 2, decided: 3, newest: 3 });
       expect(changes.toSorted()).toEqual(
         [
           `remove certificates ${idAt(2)}`,
@@ -238,7 +238,7 @@ describe("a page of what the others have decided", () => {
     const page = offer([applied(2)], { after: slotKey(1, 1), upTo: slotKey(1, 2) });
     const { result, changes } = installed(all(), page);
     expect([result, changes]).toEqual([
-      { upTo: slotKey(1, 2), undone: false, isSeen: false, applied: 1, decided: 2 },
+      { upTo: slotKey(1, 2), undone: false, isSeen: false, applied: 1, decided: 2, newest: 2 },
       [],
     ]);
   });
@@ -251,7 +251,7 @@ describe("a page of what the others have decided", () => {
     const slots = new Map(Array.from({ length: count }, (_, at) => [slotKey(1, at + 1), slotOf({})]));
     const ends = [aborted(128), aborted(129), aborted(130)];
     const { result, rows } = installed(new Map([["slots", slots]]), offer(ends));
-    expect(result).toEqual({ upTo, undone: false, isSeen: false, applied: 0, decided: settled });
+    expect(result).toEqual({ upTo, undone: false, isSeen: false, applied: 0, decided: settled, newest: 0 });
     const written = [...rows].filter(([, row]) => row !== undefined).map(([key]) => key);
     expect(written.at(-1)).toBe(`slots ${slotKey(1, settled)}`);
     expect(rows.size).toBe(upTo === undefined ? 130 : 128);

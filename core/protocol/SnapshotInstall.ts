@@ -153,6 +153,8 @@ export interface Installed {
   readonly applied: number;
   /** The highest of these slots; 0 where there is none. */
   readonly decided: number;
+  /** The highest that was applied; 0 where there is none. */
+  readonly newest: number;
 }
 
 /** Replaces this peer's slots in a range by these, and updates its registry to match. */
@@ -171,8 +173,9 @@ export const installSettled = (
   }
   let isSeen = undone;
   for (const each of settled) isSeen = settle(step, each, own.get(each.key)) || isSeen;
-  const applied = settled.filter((each) => each.certificate !== undefined).length;
-  return { upTo, undone, isSeen, applied, decided: Math.max(0, ...settled.map(({ seq }) => seq)) };
+  const applied = settled.filter((each) => each.certificate !== undefined);
+  const highest = (slots: ReadonlyArray<Settled>): number => Math.max(0, ...slots.map(({ seq }) => seq));
+  return { upTo, undone, isSeen, applied: applied.length, decided: highest(settled), newest: highest(applied) };
 };
 
 /**

@@ -61,6 +61,7 @@ export const freshTransfer = (
   empty: 0,
   applied: 0,
   decided: 0,
+  newest: 0,
   sum: undefined,
   movedAt: step.elapsed,
   askedAt: step.elapsed,
@@ -117,11 +118,12 @@ export const onSnapshotOffer = (step: Step, from: PeerId, offer: MessageOf<"Snap
   addUp(step, next);
 };
 
-const settledBy = (step: Step, transfer: Transfer, { undone, applied, decided }: Installed): Transfer => ({
+const settledBy = (step: Step, transfer: Transfer, { undone, applied, decided, newest }: Installed): Transfer => ({
   ...transfer,
   undone: transfer.undone || undone,
   applied: transfer.applied + applied,
   decided: Math.max(transfer.decided, decided),
+  newest: Math.max(transfer.newest, newest),
   movedAt: step.elapsed,
 });
 
@@ -201,6 +203,17 @@ const show = (step: Step, registry: PeerState["registry"], waitsFor: string): vo
   if (recovery !== undefined) step.draft("rejoining").recovery = { ...recovery, isReadable: true };
 };
 
+/**
+ * Before its first change a promoted cluster has the registry that all its members have signed for. A source that says it
+ * is a member like any other already, and has another one, would be believed otherwise (S27).
+ */
+const isPromised = (step: Step, { newest, root, count }: Transfer): boolean => {
+  const { own, bound } = step.state.cluster.promotion;
+  const { draft } = own ?? bound ?? {};
+  if (draft === undefined || newest >= draft.firstSlot) return true;
+  return root === draft.root && count === draft.approvers;
+};
+
 /** Reads the registry as it is now on this disk, a part at a time, and compares it with the offered one. */
 export const sumUp = (step: Step, recovery: Recovery, transfer: Transfer, sum: Sum): void => {
   const { crypto, view, commands } = step.context;
@@ -226,6 +239,8 @@ export const sumUp = (step: Step, recovery: Recovery, transfer: Transfer, sum: S
     if (!isComplete) return waitFor(step, CONTRADICTION);
   } else if (!isComplete || crypto.setDigest(set) !== transfer.root || count !== transfer.count)
     return waitFor(step, `what peer ${transfer.helper} offers does not come to its root`, transfer.helper);
+  else if (!isPromised(step, transfer))
+    return waitFor(step, `what peer ${transfer.helper} offers is not the registry of the promotion`, transfer.helper);
   const registry = { set, approvers: count };
   if (transfer.isShared) finish(step, registry, transfer.decided);
   else show(step, registry, UNASKED);

@@ -16,3 +16,7 @@ export const maskOfMembers = (membership: Membership | undefined, everyone: Peer
   membership === undefined
     ? everyone
     : everyone & membership.peerIds.reduce((mask, peerId) => mask | maskOf(peerId), 0);
+
+/** The writers of all epochs, the newest first. */
+export const writersOf = (membership: Membership | undefined): ReadonlyArray<number> =>
+  membership === undefined ? [] : [membership.writer, ...writersOf(membership.before)];

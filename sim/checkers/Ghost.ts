@@ -18,7 +18,7 @@ import type { Watched } from "./Checker.ts";
 import { production } from "../models/Models.ts";
 import { type Product, rowAt, rowsOf } from "../models/Product.ts";
 import type { Subject } from "../models/Subject.ts";
-import { epochAt, maskOfMembers, newerOf } from "./Epochs.ts";
+import { epochAt, maskOfMembers, newerOf, writersOf } from "./Epochs.ts";
 import { KeyFacts } from "./KeyFacts.ts";
 import { countOf, firstPeers, maskOf, type PeerMask, slotsOf } from "./PeerMask.ts";
 import { isSameStatement, StatementRows } from "./StatementRows.ts";
@@ -130,9 +130,9 @@ export class Ghost {
     return (this.lying & maskOf(slot)) !== 0;
   }
 
-  /** Whether the writer says the same to all. */
+  /** Whether the writer says the same to all, and in every epoch did. */
   get hasHonestWriter(): boolean {
-    return this.membership === undefined || !this.isLying(this.membership.writer);
+    return !writersOf(this.membership).some((writer) => this.isLying(writer));
   }
 
   /** Whether the writer also remembers what it has said: on an old disk it may unknowingly say something else. */
@@ -248,8 +248,8 @@ export class Ghost {
   /** The registry of the others is there: from now on the peer answers for all of it. */
   #endRecovery({ slot, store }: Watched): void {
     this.unitedBy = this.away === this.everyone ? slot : undefined;
-    // The rows of old incarnations were forgotten with them; these are there now.
-    if (this.unitedBy !== undefined)
+    // The rows of old incarnations, or of a source that lies, are nobody's; these are there now.
+    if (this.unitedBy !== undefined || writersOf(this.membership?.before).some((each) => this.isLying(each)))
       for (const subject of this.product.subjects)
         for (const [ref, row] of rowsOf(store, subject)) this.#subject(subject, ref, row);
     this.away &= ~maskOf(slot);

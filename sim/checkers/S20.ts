@@ -14,6 +14,9 @@ export const S20 = (ghost: Ghost): Checker => {
   /** The newest draft of an honest source, and how far it is. */
   let pinned: { readonly by: number; readonly oldDigest: Digest; readonly firstSlot: number; stage: Stage } | undefined;
 
+  /** By slot: what a target has accepted. Its source may lie to it, and the target still knows when its time is. */
+  const accepted = new Map<number, Rows["transfer"]["draft"]>();
+
   /** A source on an older disk does not know what it pinned. */
   const isKnown = (by: number): boolean => (ghost.forgetful & maskOf(by)) === 0 && !ghost.isLying(by);
 
@@ -23,7 +26,16 @@ export const S20 = (ghost: Ghost): Checker => {
     { seq, topologyDigest }: Rows["preparations"]["proposal"],
     what: string,
   ): void => {
-    if (pinned === undefined || !honest || !isKnown(pinned.by)) return;
+    if (!honest) return;
+    const bound = accepted.get(slot);
+    const isAfterwards = bound !== undefined && (!ghost.isRecovering(slot) || seq >= bound.firstSlot);
+    if (isAfterwards && topologyDigest === bound.oldDigest)
+      throw new Violation(
+        "S20",
+        `peer ${slot} has accepted a promotion of peer ${bound.source}, at slot ${bound.firstSlot}`,
+        `it ${what} ${id} of slot ${seq} in the epoch before`,
+      );
+    if (pinned === undefined || !isKnown(pinned.by)) return;
     const { by, stage, oldDigest, firstSlot } = pinned;
     const isOld = topologyDigest === oldDigest;
     // What a target takes over was applied by the source before.
@@ -45,6 +57,9 @@ export const S20 = (ghost: Ghost): Checker => {
         if (write.op === "remove" || !honest) return;
         const { draft, stage } = write.row;
         pinned = { by: slot, oldDigest: draft.oldDigest, firstSlot: draft.firstSlot, stage };
+      },
+      transfer: ({ slot }, write) => {
+        if (write.op !== "remove") accepted.set(slot, write.row.draft);
       },
       preparations: (peer, write) => {
         if (write.op === "insert") assertInTurn(peer, write.key, write.row.proposal, "signed a RECEIPT of proposal");

@@ -76,7 +76,9 @@ export const S26 = (ghost: Ghost): Checker => {
       other.honest &&
       !other.isDamaged &&
       crypto.setDigest(ghost.product.contentsOf(crypto, other.store).set) === crypto.setDigest(set);
-    const isTrue = ghost.lying !== 0 && [...peers.values()].some(isShared);
+    // And what the source of a promotion has promised: every target has signed for that.
+    const isPromised = store.get("transfer", SELF)?.draft.root === crypto.setDigest(set);
+    const isTrue = ghost.lying !== 0 && (isPromised || [...peers.values()].some(isShared));
     if (hears && !isTrue && !roots.has(crypto.setDigest(set)))
       throw new Violation(
         "S26",

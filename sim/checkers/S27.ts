@@ -11,7 +11,7 @@ import { Violation } from "../base/Violation.ts";
 type Draft = Rows["promotion"]["draft"];
 
 /** Equal of two drafts that have the same in them. */
-const nameOf = ({ members, ...rest }: Draft): string =>
+export const nameOf = ({ members, ...rest }: Draft): string =>
   JSON.stringify([
     Object.entries(rest).toSorted(([left], [right]) => (left < right ? -1 : 1)),
     members.map(({ peerId, identityKey }) => [peerId, identityKey]),
@@ -71,10 +71,10 @@ export const S27 = (ghost: Ghost): Checker => {
     if (row === undefined || peer.store.get("topology", SELF)?.topology.epoch !== row.draft.epoch) return;
     const name = nameOf(row.draft);
     const known = installed.get(peer.slot) ?? new Set();
+    const isFirst = !known.has(name) && !doneBy.has(name);
     installed.set(peer.slot, known.add(name));
-    const source = pinned.get(row.draft.source);
-    const isFirst = known.size === 1 && !doneBy.has(name);
-    if (!isFirst || !isTrusted(peer) || source?.has(name) !== true) return;
+    // Nothing changes before a target has it, whatever its source says.
+    if (!isFirst || !isTrusted(peer)) return;
     const { set, count } = ghost.product.contentsOf(ghost.crypto, peer.store);
     if (ghost.crypto.setDigest(set) !== row.draft.root || count !== row.draft.approvers)
       throw new Violation(
@@ -93,7 +93,8 @@ export const S27 = (ghost: Ghost): Checker => {
       promotion: (peer, write) => {
         if (write.op === "remove") return;
         assertPinned(peer, write.row);
-        if (write.row.stage === "DONE") doneBy.add(nameOf(write.row.draft));
+        // One that lies may be done before its targets are.
+        if (write.row.stage === "DONE" && !ghost.isLying(peer.slot)) doneBy.add(nameOf(write.row.draft));
       },
       transfer: (peer, write) => {
         if (write.op !== "remove") assertAccepted(peer, write.row);

@@ -9,12 +9,13 @@ import type { Message } from "../../core/Message.ts";
 import { isOfModule, type SettleItem } from "../../core/protocol/Message.ts";
 import type { SignedRestoration } from "../../core/protocol/Restoration.ts";
 import type { SignedHeader, SignedStatement } from "../../core/protocol/Statement.ts";
-import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { PeerId, PinnedTopology } from "../../core/protocol/Topology.ts";
 import type { Unit } from "../base/Choices.ts";
 import { DoubleLife } from "./DoubleLife.ts";
 import { hastyAnswers } from "./FalsifyingWriter.ts";
 import { falsified, type Sign } from "./Falsified.ts";
 import { type Fields, Hearsay } from "./Hearsay.ts";
+import { type Decided, decidedAnew, pinnedAnew } from "./Twins.ts";
 import type { Lie, Mishear, Traitor } from "./Traitor.ts";
 
 /** How often it lies in messages of one kind, in a thousand. */
@@ -38,6 +39,10 @@ const signedAnew =
       return { ...traitor.signHeader(after as unknown as SignedHeader) };
     if (has(after, "restoration", "signature") && before["restoration"] !== after["restoration"])
       return { ...traitor.announce(after as unknown as SignedRestoration) };
+    if (has(after, "draft", "pinned") && before["draft"] !== after["draft"])
+      return { ...after, pinned: decidedAnew(traitor, after as unknown as Decided) };
+    if (has(after, "topology", "signatures") && before["topology"] !== after["topology"])
+      return { ...pinnedAnew(traitor, after as unknown as PinnedTopology) };
     if (has(after, "proposal", "receipts") && before["proposal"] !== after["proposal"])
       return { ...vouched(traitor, after as unknown as Certificate) };
     if (has(after, "proposal", "receipt") && before["proposal"] !== after["proposal"]) {

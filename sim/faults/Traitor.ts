@@ -12,6 +12,7 @@ import type { Message } from "../../core/Message.ts";
 import type { PrepareItem, SettleItem } from "../../core/protocol/Message.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
 import { proposalId } from "../../core/protocol/Proposal.ts";
+import { isOfPromotion } from "../../core/protocol/PromotionMessages.ts";
 import { RESTORATION_TAG, restorationCodec, type SignedRestoration } from "../../core/protocol/Restoration.ts";
 import {
   BATCH_TAG,
@@ -170,7 +171,8 @@ export class Traitor implements Mouthpiece {
   }
 
   says(to: PeerId, message: Message): ReadonlyArray<Message> {
-    if (this.peer.isDamaged || this.peer.state?.cluster.membership === undefined) return [message];
+    const isStranger = this.peer.state?.cluster.membership === undefined && !isOfPromotion(message);
+    if (this.peer.isDamaged || isStranger) return [message];
     // It admits as many batches as any peer may have seen.
     const meant =
       message._tag === "Ready" ? { ...message, batchNo: Math.max(message.batchNo, this.#highestFork) } : message;

@@ -1,4 +1,5 @@
 /** Makes one member a traitor from the beginning, by the name of what it does. */
+import { absurd } from "effect";
 import type { Nemesis, World } from "../world/World.ts";
 import { equivocatingRefuser } from "./EquivocatingRefuser.ts";
 import { equivocatingWriter } from "./EquivocatingWriter.ts";
@@ -9,31 +10,37 @@ import { hoardingSigner } from "./HoardingSigner.ts";
 import { lyingHelper } from "./LyingHelper.ts";
 import { lyingCoordinator, lyingSigner, spoilingMaker } from "./LyingSigner.ts";
 import { lyingSessionWriter } from "./LyingSessionWriter.ts";
+import { lyingSource } from "./LyingSource.ts";
+import { lyingTarget } from "./LyingTarget.ts";
 import { looseTongue } from "./LooseTongue.ts";
 import { type Lie, type Mishear, Traitor } from "./Traitor.ts";
 
 const truth: Lie = (_traitor, _to, message) => [message];
 
+type Who = "the writer" | "anybody" | "the source" | "a target";
+
 interface Treason {
   readonly ways: () => { readonly lie: Lie; readonly mishear?: Mishear };
-  readonly isWriter: boolean;
+  readonly who: Who;
   /** Whether it may take any token for one that permits everything. */
   readonly isCredulous?: boolean;
 }
 
 const lies = {
-  "equivocating writer": { ways: () => ({ lie: equivocatingWriter() }), isWriter: true },
-  "lying writer": { ways: () => ({ lie: lyingWriter() }), isWriter: true },
-  "equivocating refuser": { ways: () => ({ lie: equivocatingRefuser() }), isWriter: false },
-  "lying session writer": { ways: () => ({ lie: lyingSessionWriter() }), isWriter: true },
-  "falsifying writer": { ways: () => ({ lie: falsifyingWriter(), mishear: hastyAnswers() }), isWriter: true },
-  "forgetful keeper": { ways: () => ({ lie: truth, mishear: forgetfulKeeper() }), isWriter: false },
-  "lying signer": { ways: () => ({ lie: lyingSigner() }), isWriter: false },
-  "hoarding signer": { ways: hoardingSigner, isWriter: false },
-  "lying coordinator": { ways: () => ({ lie: lyingCoordinator() }), isWriter: false },
-  "lying helper": { ways: () => ({ lie: lyingHelper() }), isWriter: false },
-  "spoiling maker": { ways: () => ({ lie: spoilingMaker() }), isWriter: false },
-  "loose tongue": { ways: looseTongue, isWriter: false, isCredulous: true },
+  "equivocating writer": { ways: () => ({ lie: equivocatingWriter() }), who: "the writer" },
+  "lying writer": { ways: () => ({ lie: lyingWriter() }), who: "the writer" },
+  "equivocating refuser": { ways: () => ({ lie: equivocatingRefuser() }), who: "anybody" },
+  "lying session writer": { ways: () => ({ lie: lyingSessionWriter() }), who: "the writer" },
+  "falsifying writer": { ways: () => ({ lie: falsifyingWriter(), mishear: hastyAnswers() }), who: "the writer" },
+  "forgetful keeper": { ways: () => ({ lie: truth, mishear: forgetfulKeeper() }), who: "anybody" },
+  "lying signer": { ways: () => ({ lie: lyingSigner() }), who: "anybody" },
+  "hoarding signer": { ways: hoardingSigner, who: "anybody" },
+  "lying coordinator": { ways: () => ({ lie: lyingCoordinator() }), who: "anybody" },
+  "lying helper": { ways: () => ({ lie: lyingHelper() }), who: "anybody" },
+  "spoiling maker": { ways: () => ({ lie: spoilingMaker() }), who: "anybody" },
+  "lying source": { ways: lyingSource, who: "the source" },
+  "lying target": { ways: lyingTarget, who: "a target" },
+  "loose tongue": { ways: looseTongue, who: "anybody", isCredulous: true },
 } as const satisfies { readonly [name: string]: Treason };
 
 export type TreasonName = keyof typeof lies;
@@ -50,14 +57,31 @@ export const treasonNames: readonly [TreasonName, ...ReadonlyArray<TreasonName>]
 /** The lowest peer id is the writer. */
 const WRITER = 1;
 
-/** @param slot which peer; undefined leaves it to the kind: the writer, or any */
+/** The slot of whoever does such a thing, where nobody says. */
+const slotOf = ({ choices, plan: { peers, promotion } }: World, who: Who): number => {
+  const any = choices.plan("traitor").between("peer", peers, 1, peers);
+  switch (who) {
+    case "the writer":
+      return WRITER;
+    case "anybody":
+      return any;
+    case "the source":
+      return promotion?.source ?? any;
+    case "a target":
+      return any === promotion?.source ? (any % peers) + 1 : any;
+    default:
+      return absurd(who);
+  }
+};
+
+/** @param slot which peer; undefined leaves it to the kind */
 export const betray = (name: TreasonName, slot?: number): Nemesis => ({
   started: (world: World) => {
     // No other peer to lie to.
     if (world.plan.peers === 1) return;
-    const { ways, isWriter, isCredulous = false }: Treason = lies[name];
-    const any = world.choices.plan("traitor").between("peer", world.plan.peers, 1, world.plan.peers);
-    const peer = world.peer(slot ?? (isWriter ? WRITER : any));
+    const { ways, who, isCredulous = false }: Treason = lies[name];
+    const drawn = slotOf(world, who);
+    const peer = world.peer(slot ?? drawn);
     world.faults.add(name);
     peer.treason = name;
     const { lie, mishear } = ways();

@@ -299,7 +299,7 @@ const restoreQuarantined = (world: World, workload: Workload): void => {
 
 /** Everything works, comes to rest and goes on working (L1 to L5, L9). */
 const assertWhole = (world: World, workload: Workload): void => {
-  assertPromoted(world);
+  if (!assertPromoted(world)) return world.sweep();
   assertAnsweredBehindExpired(world, (peer, asked) => attempt(world, workload, peer, asked));
   settle(world);
   for (const facts of world.ghost.proposals.values()) if (facts.aborted !== 0) world.marks.add("settled by an abort");

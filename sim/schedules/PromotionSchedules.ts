@@ -1,6 +1,7 @@
 /** Schedules of an instance that becomes a cluster while callers work. */
 import type { Choices } from "../base/Choices.ts";
 import type { PromotionOf } from "../base/Plan.ts";
+import { betray } from "../faults/Treason.ts";
 import { crashWhilePromoting, deafTarget } from "../moments/Promoting.ts";
 import { promotedBack } from "../moments/PromotedBack.ts";
 import { among, BUSY_FAULTS, type Family, happens, type Sizes, weights } from "./Schedule.ts";
@@ -8,9 +9,10 @@ import { among, BUSY_FAULTS, type Family, happens, type Sizes, weights } from ".
 /** A source and its targets. */
 const PROMOTED: Sizes = { quiet: 3, drawn: [2, 3, 3, 4] };
 const SECOND = 1_000_000;
-/** Five of the one and three of the other are five usual shares, so that what else a seed draws does not move. */
-const SHARE = 70;
-const SHARE_OF_OLD_DISKS = 50;
+/** All together have five usual shares, so that what else a seed draws does not move. */
+const SHARE = 44;
+const SHARE_OF_OLD_DISKS = 32;
+const SHARE_OF_LIARS = 92;
 
 const promotionOf = (choices: Choices, source: number): PromotionOf => ({
   source,
@@ -81,6 +83,29 @@ export const promotionSchedules = {
       faults: weights("lossy network", "reordering network", "replayed message", "one-way cut", "crash", "seal"),
       workload: WORK,
     }),
+  },
+  "promote-lying-source": {
+    marks: {
+      "a lying source: another draft": 3,
+      "a lying source: decided what its driver had not pinned": 60,
+      "a lying source: another registry": 12,
+      "a lying source: claimed an end": 12,
+    },
+    share: SHARE_OF_LIARS,
+    sizes: PROMOTED,
+    plan: (choices) => ({ steps: 2_000, promotion: anySource(choices), workload: WORK }),
+    nemeses: () => [betray("lying source")],
+  },
+  "promote-lying-target": {
+    marks: {
+      "a lying target: installed early": 4,
+      "a lying target: accepted with both": 12,
+      "a lying target: bound to another draft": 24,
+    },
+    share: SHARE_OF_LIARS,
+    sizes: PROMOTED,
+    plan: (choices) => ({ steps: 2_000, promotion: anySource(choices), workload: WORK }),
+    nemeses: () => [betray("lying target")],
   },
   "promote-rollback-source": {
     marks: {
