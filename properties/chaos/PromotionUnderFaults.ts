@@ -17,7 +17,7 @@ import type { PeerUnderTest } from "./PeerUnderTest.ts";
 import type { Tools } from "./Probe.ts";
 import { drawLinks, drawSteps } from "./PromotionPlan.ts";
 
-/** So long a peer may take to come to a step, or to end at it. */
+/** So long it may take until any peer comes to its next step, or ends at one. */
 const STEP_MILLIS = 120_000;
 /** Once nothing is done to it any more. */
 const DONE_MILLIS = 60_000;
@@ -67,6 +67,8 @@ export class PromotionUnderFaults {
   /** The transfer that a peer has said it pinned or accepted. */
   #transferId: string | undefined;
   #isDone = false;
+  /** When a peer last came to one of its steps. */
+  #steppedAt = 0;
 
   constructor(options: PromotionOptions) {
     this.#options = options;
@@ -92,6 +94,7 @@ export class PromotionUnderFaults {
     const plan = await cluster.openTargets();
     const total = cluster.peers.length;
     const began = performance.now();
+    this.#steppedAt = began;
     say(`promoting peer ${SOURCE} to a cluster of ${total}`);
     const linking = this.#links.run(drawLinks(seed, total, MOST_MILLIS));
     for (const peer of cluster.peers) {
@@ -116,6 +119,7 @@ export class PromotionUnderFaults {
       const name = `${peer.slot === SOURCE ? "source" : "target"} ${table} ${how}`;
       const isReached = await this.#reaches(peer);
       (isReached ? this.#ends : this.#missed).add(name);
+      this.#steppedAt = performance.now();
       const next = steps[index + 1];
       if (isReached && !(await peer.endsByItself(STEP_MILLIS)))
         return this.#broken("EXIT", `peer ${peer.slot} came to its step ${table} (${how})`, "it went on");
@@ -129,7 +133,7 @@ export class PromotionUnderFaults {
 
   /** Waits for its step, which others may have to come to theirs for; false where all are behind it. */
   async #reaches(peer: PeerUnderTest): Promise<boolean> {
-    for (const until = performance.now() + STEP_MILLIS; performance.now() < until; await pause(POLL_MILLIS)) {
+    for (; performance.now() < this.#steppedAt + STEP_MILLIS; await pause(POLL_MILLIS)) {
       const stages = [this.#stages.get(peer.slot), this.#stages.get(SOURCE)];
       if (peer.hasReachedStep || this.#options.isBroken()) break;
       if (stages.includes("DONE") || stages.includes("INSTALLED")) break;
