@@ -261,5 +261,6 @@ const isUnderWay = ({ state }: Step): boolean =>
 export const onPruneTimer = (step: Step): void => {
   if (step.state.undecided.prunable === 0 || isUnderWay(step)) return;
   prune(step);
-  if (step.isWriter) step.sendAll({ _tag: "Commit", certificates: [], acks: [], stableSeq: stableSeq(step) });
+  const stable = stableSeq(step);
+  if (step.isWriter && stable > 0) step.sendAll({ _tag: "Commit", certificates: [], acks: [], stableSeq: stable });
 };

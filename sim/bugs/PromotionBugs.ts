@@ -88,6 +88,13 @@ export const promotionBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "promotes-untold",
+    changes: "the audit of a source or target tells of another event where it should tell of a step of a promotion",
+    finds: "S32",
+    schedule: "promote-under-load",
+    tampering: rows("audit", (row) => (row.event.startsWith("PROMOTION_") ? { ...row, event: "PROMOTED" } : row)),
+  },
+  {
     name: "forgets-the-old-epoch",
     changes: "a source does not store the topology that it was alone in",
     finds: "L6",

@@ -1,6 +1,8 @@
-/** Bugs in what members are asked again, and in what they are told they need not keep. */
+/** Bugs in what members are asked again, in what they are told they need not keep, and in what is said and written twice. */
 import type { Message } from "../../core/Message.ts";
+import type { Write } from "../../core/Tables.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
+import type { Tampering } from "../world/Tampering.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
 
 /** Takes a question about a request for one that was asked at another moment of the peer's own clock. */
@@ -12,6 +14,24 @@ const askedAt =
 
 const stableTooSoon = (message: Message): Message =>
   message._tag === "Prepare" ? { ...message, stableSeq: message.stableSeq + 1 } : message;
+
+const wordsTwice = (message: Message): Message =>
+  message._tag === "CommitAcks"
+    ? { ...message, statements: message.statements.flatMap((each) => [each, each]) }
+    : message;
+
+/** With every transaction, what a peer has on record of another is written as it was written before. */
+const recordsAgain = (): Tampering => {
+  const known = new Map<SimPeer, Write>();
+  return {
+    written: (_world, peer, writes) => {
+      const before = known.get(peer);
+      const own = writes.findLast((write) => write.table === "seen" && write.op === "replace");
+      if (own !== undefined) known.set(peer, own);
+      return before === undefined || own !== undefined ? writes : [...writes, before];
+    },
+  };
+};
 
 export const repetitionBugs: ReadonlyArray<PlantedBug> = [
   {
@@ -27,5 +47,19 @@ export const repetitionBugs: ReadonlyArray<PlantedBug> = [
     finds: "S52",
     schedule: "swarm",
     tampering: () => ({ said: (_peer, message) => stableTooSoon(message) }),
+  },
+  {
+    name: "words-said-twice",
+    changes: "an acknowledgement is in its message twice",
+    finds: "S55",
+    schedule: "swarm",
+    tampering: () => ({ said: (_peer, message) => wordsTwice(message) }),
+  },
+  {
+    name: "recorded-again",
+    changes: "every transaction writes again what is on record of a member",
+    finds: "S55",
+    schedule: "swarm",
+    tampering: recordsAgain,
   },
 ];

@@ -59,6 +59,7 @@ import { S51 } from "./S51.ts";
 import { S52 } from "./S52.ts";
 import { S53 } from "./S53.ts";
 import { S54 } from "./S54.ts";
+import { S55 } from "./S55.ts";
 import type { TableName, Write } from "../../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
@@ -115,6 +116,7 @@ const makers: ReadonlyArray<
   ["S52", S52],
   ["S53", S53],
   ["S54", S54],
+  ["S55", S55],
   ["K1", K1],
   ["K2", K2],
   ["K4", K4],

@@ -1,6 +1,7 @@
 /**
- * S32: every applied proposal leaves exactly one audit row at every member that applied it, and so does the founding, in
- * an unbroken chain, and each row names the integrity key that was the newest then. S34 judges what operators did.
+ * S32: every applied proposal leaves exactly one audit row at every member that applied it, and so do the founding and
+ * each step of a promotion, in an unbroken chain, and each row names the integrity key that was the newest then. S34
+ * judges what operators did.
  */
 import { allRows } from "../../core/protocol/AllRows.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
@@ -65,6 +66,12 @@ const promotes = (writes: ReadonlyArray<Write>, { event }: Rows["audit"]): boole
     return write.table === "transfer" && event === "PROMOTION_ACCEPTED";
   });
 
+/** Whether a step of a promotion, of this peer or of the one that promotes it, is told in the same transaction. */
+const assertTold = (slot: number, event: string, writes: ReadonlyArray<Write>): void => {
+  if (!writes.some((write) => write.table === "audit" && write.op === "insert" && write.row.event === event))
+    throw new Violation("S32", `peer ${slot} took the step ${event}`, "its audit does not tell of it");
+};
+
 const auditRowsOf = (writes: ReadonlyArray<Write>, id: string): number => {
   let rows = 0;
   for (const write of writes) if (write.table === "audit" && write.op === "insert" && write.row.id === id) rows += 1;
@@ -106,6 +113,12 @@ export const S32 = (ghost: Ghost): Checker => {
         const rows = auditRowsOf(writes, key);
         if (rows !== 1)
           throw new Violation("S32", `peer ${slot} applied proposal ${key}`, `it wrote ${rows} audit rows with it`);
+      },
+      promotion: ({ slot, honest }, write, writes) => {
+        if (honest && write.op !== "remove") assertTold(slot, `PROMOTION_${write.row.stage}`, writes);
+      },
+      transfer: ({ slot, honest }, { op }, writes) => {
+        if (honest && op === "insert") assertTold(slot, "PROMOTION_ACCEPTED", writes);
       },
       audit: ({ slot, honest }, write, writes) => {
         if (!honest) return;

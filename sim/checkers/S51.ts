@@ -36,6 +36,8 @@ const requestsIn = (message: Message, slot: number): ReadonlyArray<string> => {
 /** How many things of a bounded kind are in a message; undefined where it has none. */
 const sizeOf = (message: Message): number | undefined => {
   if (message._tag === "Votes" || message._tag === "CommitAcks") return message.statements.length;
+  // A writer with nothing to deliver tells what the others need not keep.
+  if (message._tag === "Commit") return message.stableSeq > 0 ? undefined : message.certificates.length;
   if (message._tag === "Session.Votes") return message.acks.length + message.refusals.length;
   const isOfItems =
     message._tag === "Prepare" ||

@@ -1,0 +1,69 @@
+/**
+ * S55: nothing is done twice. An honest peer says nothing twice in one message, and a row that it replaces changes.
+ */
+import type { Message } from "../../core/Message.ts";
+import type { Write } from "../../core/Tables.ts";
+import type { Checker } from "./Checker.ts";
+import { maskOf, type Ghost } from "./Ghost.ts";
+import { Violation } from "../base/Violation.ts";
+
+/** What a message is about, where it is about a list of things; undefined for all others. */
+const contentsOf = (message: Message): ReadonlyArray<unknown> | undefined => {
+  switch (message._tag) {
+    case "Votes":
+    case "CommitAcks":
+      return message.statements.map(({ statement: { kind, proposalId }, header: { peerId, incarnation } }) =>
+        [kind, proposalId, peerId, incarnation].join(" "),
+      );
+    case "Commit":
+      return message.certificates.map(({ proposal }) => proposal);
+    case "Prepare":
+    case "SettleQuery":
+    case "SettleAnswer":
+    case "AbortRequest":
+      return message.items.map((item) => ("proposalId" in item ? item.proposalId : item.proposal));
+    default:
+      return undefined;
+  }
+};
+
+/** Whether two values read from rows are equal in every field. */
+const isEqual = (one: unknown, other: unknown): boolean => {
+  if (Object.is(one, other)) return true;
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
+  const [names, others] = [Object.keys(one), Object.keys(other)];
+  return (
+    names.length === others.length &&
+    names.every((name) => Object.hasOwn(other, name) && isEqual(Reflect.get(one, name), Reflect.get(other, name)))
+  );
+};
+
+export const S55 = (ghost: Ghost): Checker => {
+  /** By slot and place: the rows that its process has replaced, as it left them. */
+  const rows: Array<Map<string, object> | undefined> = [];
+  const replace = (slot: number, honest: boolean, write: Write): void => {
+    const known = (rows[slot] ??= new Map<string, object>());
+    const place = `${write.table} ${write.key}`;
+    if (write.op === "remove") return void known.delete(place);
+    // It goes with every transaction of a member, whatever that is about.
+    if (write.table === "counters") return;
+    const before = known.get(place);
+    known.set(place, write.row);
+    if (honest && write.op === "replace" && before !== undefined && isEqual(before, write.row))
+      throw new Violation("S55", `peer ${slot} replaces ${place}`, "by the same row");
+  };
+  return {
+    id: "S55",
+    booted: ({ slot }) => void (rows[slot] = undefined),
+    flushed: ({ slot, honest }, writes) => {
+      for (const write of writes) replace(slot, honest, write);
+    },
+    sent: ({ slot, honest }, message, to) => {
+      if (!honest || (ghost.lying & maskOf(slot)) !== 0) return;
+      const contents = contentsOf(message);
+      if (contents === undefined) return;
+      if (new Set(contents).size < contents.length)
+        throw new Violation("S55", `peer ${slot} says a ${message._tag} to peer ${to}`, "something is in it twice");
+    },
+  };
+};
