@@ -66,7 +66,8 @@ describe.each(implementations.map(({ name, open }) => [name, open] as const))("a
       // A fresh layer over the bytes knows as little as a fresh process.
       const start = () => openSealed(opened.store(), integrity, integrityKeyOf(2)).verifyAll();
       expect(start()).toBeUndefined();
-      for (const table of tableNames) {
+      // Ranges have no seals: runtime/RangedStore.test.ts.
+      for (const table of tableNames.filter((each) => each !== "ranges")) {
         const [stored] = opened.store().scan(table, "", 1);
         if (stored === undefined) throw new Error(`no run stored a row of ${table}`);
         const { key, value } = stored;

@@ -184,6 +184,10 @@ it("judges the peer and every row anew", () => {
     left: { code: "INTEGRITY_FAILURE" },
   });
   expect(broken.lost).toEqual(["approvers/x"]);
+  expect(pageOf({ ...broken.ports, view: { ...broken.ports.view, keys: get } }, NONE, "", 9).end).toMatchObject({
+    left: { code: "INTEGRITY_FAILURE" },
+  });
+  expect(broken.lost).toHaveLength(2);
 });
 
 it("shows nothing that the index names and the row does not have", () => {

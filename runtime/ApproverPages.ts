@@ -12,7 +12,7 @@ import type { Settings } from "../core/protocol/Event.ts";
 import { type Rejection, rejection } from "../core/base/Rejection.ts";
 import type { RowView, TableName } from "../core/Tables.ts";
 import type { KeyView } from "./PeerStore.ts";
-import { damaged, readRefusal, type ReadRecord, recordAt } from "./Reads.ts";
+import { damaged, guarded, readRefusal, type ReadRecord, recordAt } from "./Reads.ts";
 import type { Standing } from "./Standing.ts";
 
 export interface PagePorts {
@@ -157,7 +157,9 @@ export function* approverPage(
       const refusal = listRefusal(ports.state());
       if (refusal !== undefined) return Either.left(refusal);
     }
-    const ref = isLong ? wanted : lists[turn]?.seek(wanted);
+    const sought = guarded(ports, () => Either.right(isLong ? wanted : lists[turn]?.seek(wanted)));
+    if (Either.isLeft(sought)) return Either.left(sought.left);
+    const ref = sought.right;
     const isEnd = ref?.startsWith(ofId) !== true;
     if (isEnd || isLong) {
       yield slice;

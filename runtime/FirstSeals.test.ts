@@ -41,7 +41,8 @@ const put = (table: TableName, key: string, stored: { row: Uint8Array; seal: Uin
 };
 const owned = (op: "insert" | "replace", key: string, id: string): Write => ({ op, table: "keys", key, row: { id } });
 /** What lies beside a row of version 2. */
-const beside = (transaction: number): Uint8Array => encode(sealCodec, { transaction, own: undefined });
+const beside = (transaction: number): Uint8Array =>
+  encode(sealCodec, { transaction, own: undefined, chain: undefined });
 
 /** Stores rows as the program of version 1 did in its first transaction. */
 const writeFirst = (...writes: ReadonlyArray<Write>): void => {
@@ -89,7 +90,28 @@ describe("rows that carry their own proof", () => {
     put("keys", "b", good);
     commitTo(open(), owned("replace", "a", "anna"));
     put("keys", "b", { row: good.row, seal: beside(1) });
-    expect(open().verifyAll()).toBe(`keys/b: the seal does not hold: there is no seals/${numberKey(1)}`);
+    expect(open().verifyAll()).toBe(`seals/${numberKey(1)}: it is missing, and rows need it`);
+  });
+
+  it("are found without their proof by a store that reads all rows at its start, since all ranges are open", () => {
+    const good = storedRow(tables, "keys", "b");
+    const store = open();
+    for (const id of ["anna", "agnes"]) commitTo(store, owned("replace", "a", id));
+    expect(open().verifyAll()).toBeUndefined();
+    put("keys", "b", { row: good.row, seal: beside(1) });
+    const pages = open().verifyPages();
+    let page = pages.next();
+    while (page.done !== true) page = pages.next();
+    expect(page.value).toBe(`seals/${numberKey(1)}: it is missing, and rows need it`);
+  });
+
+  it("are not beside rows of ranges, which nobody had written then", () => {
+    put("ranges", `b${numberKey(9)}`, { row: Uint8Array.of(0x80), seal: new Uint8Array(0) });
+    expect(open().verifyAll()).toMatch(/^ranges/);
+    const row = encode(schema.codecOf("ranges"), { ranges: [] });
+    put("ranges", `b${numberKey(9)}`, { row, seal: new Uint8Array(0) });
+    expect(open().verifyAll()).toBe("ranges: they are not those that the head was signed for");
+    expect(() => commitTo(open(), owned("replace", "a", "anna"))).toThrow("ranges: they are not those");
   });
 
   it("lend their form to no seal of a transaction", () => {

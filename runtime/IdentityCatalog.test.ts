@@ -9,7 +9,9 @@ import type { BodyFault } from "../core/base/Rejection.ts";
 import { crypto, inUse, settingsOf } from "../properties/cluster/Cluster.ts";
 import { KeyedCluster, keyActor } from "../properties/cluster/PlantedKeys.ts";
 import { authorityDescription, type CatalogPorts, identityPage } from "./IdentityCatalog.ts";
+import { keyPage } from "./KeyPages.ts";
 import { MemoryByteStore } from "./MemoryByteStore.ts";
+import { IntegrityFailure } from "./PeerStore.ts";
 import { SealedStore } from "./SealedStore.ts";
 
 const granted = (...permissions: ReadonlyArray<string>): ActorCheck =>
@@ -78,6 +80,25 @@ describe("the identity catalog", () => {
     const lost: Array<string> = [];
     expect(idsOf(portsOf(cluster, lost))).toEqual([["whole"], undefined]);
     expect(lost).toEqual([`generations/${generationKey("tampered", 1)}`]);
+  });
+
+  it("is refused where keys may be lost", () => {
+    const cluster = new KeyedCluster();
+    cluster.plantKey("a");
+    const lost: Array<string> = [];
+    const ports = portsOf(cluster, lost);
+    const keys = (): never => {
+      throw new IntegrityFailure("the first rows", "1 rows are missing");
+    };
+    const { get, scan } = ports.view;
+    const refused = identityPage({ ...ports, view: { get, scan, keys } }, anybody, "", 50);
+    expect(Either.isLeft(refused) && refused.left.code).toBe("INTEGRITY_FAILURE");
+    const all = { filter: { assetOwner: undefined, status: undefined }, limit: 50, cursor: undefined };
+    expect(keyPage(() => ({ ...ports, view: { get, scan, keys } }), all, "").next()).toMatchObject({
+      done: true,
+      value: { left: { code: "INTEGRITY_FAILURE" } },
+    });
+    expect(lost).toEqual(["the first rows", "the first rows"]);
   });
 
   it("is refused by a sealed peer and to a bad token", () => {

@@ -17,7 +17,7 @@ import { generationKey, keyRows } from "../core/commands/keys/Tables.ts";
 import { isAttached } from "../core/commands/signWithKey/Signable.ts";
 import type { ShareVault } from "../core/threshold/Suite.ts";
 import { IntegrityFailure, type KeyView } from "./PeerStore.ts";
-import { damaged, type ReadPorts, readRefusal } from "./Reads.ts";
+import { guarded, type ReadPorts, readRefusal } from "./Reads.ts";
 
 export interface CatalogPorts extends ReadPorts {
   readonly view: KeyView & ReadPorts["view"];
@@ -88,7 +88,7 @@ const identityOf = (ports: CatalogPorts, keyId: string): Identity | undefined =>
  *
  * @param lastSeen the last page's `nextCursor`; empty for the first page
  * @param limit from 1 to {@link MOST_IDENTITIES}
- * @returns left is 401 for the actor, or what {@link readRefusal} says
+ * @returns left is 401 for the actor, what {@link readRefusal} says, or `INTEGRITY_FAILURE` where a key may be lost
  */
 export const identityPage = (
   ports: CatalogPorts,
@@ -101,7 +101,10 @@ export const identityPage = (
   if (Either.isLeft(claims)) return Either.left(claims.left);
   const refusal = readRefusal(state);
   if (refusal !== undefined) return Either.left(refusal);
-  const keyIds = view.keys("custodyKeys", lastSeen === "" ? "" : lastSeen + AFTER, EXAMINED + 1);
+  const from = lastSeen === "" ? "" : lastSeen + AFTER;
+  const found = guarded(ports, () => Either.right(view.keys("custodyKeys", from, EXAMINED + 1)));
+  if (Either.isLeft(found)) return Either.left(found.left);
+  const keyIds = found.right;
   const items: Array<Identity> = [];
   for (const [at, keyId] of keyIds.entries()) {
     if (items.length === limit || at === EXAMINED) return Either.right({ items, nextCursor: keyIds[at - 1] });
@@ -122,20 +125,15 @@ export interface AuthorityDescription {
 }
 
 /** The scheme of a key that has the authority. */
-const schemeOf = (ports: CatalogPorts, keyId: string, authorityId: string): Either.Either<string, Rejection> => {
-  try {
+const schemeOf = (ports: CatalogPorts, keyId: string, authorityId: string): Either.Either<string, Rejection> =>
+  guarded(ports, () => {
     const key = keyRows(ports.view).get("custodyKeys", keyId);
     if (key === undefined) return Either.left(keyNotFound);
     const active = activeKey(ports, keyId);
     if (active === undefined) return Either.left(keyDestroyed);
     if (!isAttached(ports.settings, active.generation, authorityId)) return Either.left(authorityNotAttached);
     return Either.right(key.scheme);
-  } catch (fault) {
-    if (!(fault instanceof IntegrityFailure)) throw fault;
-    ports.integrityLost(fault.where);
-    return Either.left(damaged);
-  }
-};
+  });
 
 /**
  * What commands to an authority of a key look like. The schema comes from the very shape that reads them.

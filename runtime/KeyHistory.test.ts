@@ -117,6 +117,6 @@ describe("a history of integrity keys", () => {
     commitTo(thief, keyRow(2, second));
     const opened = open(first, second);
     expect(opened.get("keys", "forged")).toEqual({ id: "forged" });
-    expect(opened.verifyAll()).toBe("the rows do not add up to the signed head");
+    expect(opened.verifyAll()).toBe("head/self: rows are missing, too many, or not those that it was signed for");
   });
 });

@@ -11,9 +11,9 @@ import { type Key, keyStatuses } from "../core/commands/keys/KeyRecord.ts";
 import { generationKey, keyRows } from "../core/commands/keys/Tables.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import type { CatalogPorts } from "./IdentityCatalog.ts";
-import { guarded, type ReadKey, shownKey } from "./KeyReads.ts";
+import { type ReadKey, shownKey } from "./KeyReads.ts";
 import { type QueryFaults, type QueryRules, readQuery, wholeNumber, wholeNumberFault } from "./Query.ts";
-import { damaged, readRefusal } from "./Reads.ts";
+import { damaged, guarded, readRefusal } from "./Reads.ts";
 
 /** Items of a page, and those where none are asked for. */
 export const keyPageBounds = { limit: 200, usualLimit: 50 } as const;
@@ -119,7 +119,10 @@ export function* keyPage(
     const refusal = pageRefusal(now);
     if (refusal !== undefined) return Either.left(refusal);
     const slice: Array<ReadKey> = [];
-    const keyIds = now.view.keys("custodyKeys", last === "" ? "" : last + AFTER, SLICE);
+    const behind = last === "" ? "" : last + AFTER;
+    const page = guarded(now, () => Either.right(now.view.keys("custodyKeys", behind, SLICE)));
+    if (Either.isLeft(page)) return Either.left(page.left);
+    const keyIds = page.right;
     for (const keyId of keyIds) {
       if (found === limit) break;
       const item = itemOf(now, filter, keyId);

@@ -8,8 +8,7 @@ import { keyNotFound } from "../core/commands/keys/KeyRefusals.ts";
 import type { Generation, Key } from "../core/commands/keys/KeyRecord.ts";
 import { generationKey, keyRows } from "../core/commands/keys/Tables.ts";
 import type { CatalogPorts } from "./IdentityCatalog.ts";
-import { IntegrityFailure } from "./PeerStore.ts";
-import { damaged, readRefusal } from "./Reads.ts";
+import { damaged, guarded, readRefusal } from "./Reads.ts";
 
 /** This peer's own: `SHARE_MISSING` where the generation signs, or could again, and not with this peer's share. */
 export type Health = "OK" | "SHARE_MISSING";
@@ -26,20 +25,6 @@ const noSuchGeneration = rejection(
   "The key has no such generation.",
   "Read the key: it names its newest one, and generations are numbered from 1.",
 );
-
-/** What a row leads to; a row that does not hold is reported. */
-export const guarded = <A>(
-  { integrityLost }: Pick<CatalogPorts, "integrityLost">,
-  read: () => Either.Either<A, Rejection>,
-): Either.Either<A, Rejection> => {
-  try {
-    return read();
-  } catch (fault) {
-    if (!(fault instanceof IntegrityFailure)) throw fault;
-    integrityLost(fault.where);
-    return Either.left(damaged);
-  }
-};
 
 /** Whether this peer has its share of a generation. Throws where a row does not hold. */
 const healthOf = (ports: CatalogPorts, { state, ...generation }: Generation): Health => {

@@ -49,7 +49,17 @@ export class ReadAtStart {
     this.#of(table).pages.push({ after, upTo: page.length < limit ? undefined : page.at(-1)?.key });
   }
 
-  /** Compares all rows that are there now, each told once, with what was read. */
+  /** Rows that were asked for by key. */
+  get keys(): ReadonlyArray<{ readonly table: TableName; readonly key: string }> {
+    return [...this.#tables].flatMap(([table, { rows }]) => [...rows.keys()].map((key) => ({ table, key })));
+  }
+
+  /** Stretches of tables that were asked for, each up to and with its last key, or to the end of its table. */
+  get pages(): ReadonlyArray<Page & { readonly table: TableName }> {
+    return [...this.#tables].flatMap(([table, { pages }]) => pages.map((page) => ({ table, ...page })));
+  }
+
+  /** Compares all rows that are there now where something was read, each told once, with what was read. */
   comparison(): Comparison {
     return new Comparison(this.#tables, this.#contradiction);
   }
@@ -63,7 +73,7 @@ export class ReadAtStart {
   }
 }
 
-/** One look at all rows. */
+/** One look at all rows where something was read. */
 export class Comparison {
   readonly #tables: ReadonlyMap<TableName, TableRead>;
   readonly #found = new Set<string>();
@@ -85,7 +95,7 @@ export class Comparison {
     this.#found.add(`${table}/${key}`);
   }
 
-  /** Once all rows were told: the first that differs from what was read, or undefined. */
+  /** Once all these rows were told: the first that differs from what was read, or undefined. */
   difference(): string | undefined {
     if (this.#difference !== undefined) return this.#difference;
     for (const [table, { rows }] of this.#tables)

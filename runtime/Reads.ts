@@ -99,24 +99,32 @@ const digestOf = memoized((row: Rows["approvers"], { sha256OfText }: RecordPorts
   refDigest(sha256OfText, row.descriptor),
 );
 
-/** The record under a well-formed ref, verified; undefined where there is none. */
-export const recordAt = (
-  { view, crypto, integrityLost }: RecordPorts,
-  ref: string,
-): Either.Either<ReadRecord | undefined, Rejection> => {
+/** What rows lead to; one that does not hold is reported. */
+export const guarded = <A>(
+  { integrityLost }: Pick<RecordPorts, "integrityLost">,
+  read: () => Either.Either<A, Rejection>,
+): Either.Either<A, Rejection> => {
   try {
+    return read();
+  } catch (fault) {
+    if (!(fault instanceof IntegrityFailure)) throw fault;
+    integrityLost(fault.where);
+    return Either.left(damaged);
+  }
+};
+
+/** The record under a well-formed ref, verified; undefined where there is none. */
+export const recordAt = (ports: RecordPorts, ref: string): Either.Either<ReadRecord | undefined, Rejection> =>
+  guarded(ports, () => {
+    const { view, crypto, integrityLost } = ports;
     const approver = view.get("approvers", ref);
     const observations = view.get("observations", ref);
     if (approver === undefined) return Either.right(undefined);
     if (approver.ref === ref && ref.endsWith(digestOf(approver, crypto)))
       return Either.right({ approver, observations });
     integrityLost(`approvers/${ref}`);
-  } catch (fault) {
-    if (!(fault instanceof IntegrityFailure)) throw fault;
-    integrityLost(fault.where);
-  }
-  return Either.left(damaged);
-};
+    return Either.left(damaged);
+  });
 
 /**
  * A version that was changed just now, with what was observed of its authenticator.

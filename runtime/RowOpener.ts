@@ -15,7 +15,18 @@ import type { ByteStore, StoredRow } from "./ByteStore.ts";
 import { KeyHistory } from "./KeyHistory.ts";
 import { IntegrityFailure, UnreadableRow } from "./PeerStore.ts";
 import { RecentMap } from "./RecentMap.ts";
-import { isAmong, isSealed, isSigned, leafOf, type Seal, SEAL_VERSION, sealCodec, type Sealing } from "./RowSeal.ts";
+import {
+  HEAD_SEAL_VERSION,
+  headLeafOf,
+  isAmong,
+  isSealed,
+  isSigned,
+  leafOf,
+  type Seal,
+  SEAL_VERSION,
+  sealCodec,
+  type Sealing,
+} from "./RowSeal.ts";
 
 /** Verified seals of transactions: rows that are read together were mostly written together. */
 const REMEMBERED = 256;
@@ -67,17 +78,21 @@ export class RowOpener {
   }
 
   /** What lies beside a row. Throws where it cannot be read. */
-  sealOf(where: string, sealed: Uint8Array): Seal {
-    const decoded = decode(sealCodec, sealed, SEAL_VERSION);
-    if (Either.isLeft(decoded)) throw this.#misread(where, UNREADABLE_SEAL, "seal", sealed, SEAL_VERSION);
+  sealOf(where: string, sealed: Uint8Array, newest = SEAL_VERSION): Seal {
+    const decoded = decode(sealCodec, sealed, newest);
+    if (Either.isLeft(decoded)) throw this.#misread(where, UNREADABLE_SEAL, "seal", sealed, HEAD_SEAL_VERSION);
     return decoded.right;
   }
 
   /** Throws {@link IntegrityFailure} where the seal does not hold, {@link UnreadableRow} where a later program wrote it. */
   open<T extends TableName>(table: T, key: string, stored: StoredRow): OpenRow<T> {
     const where = `${table}/${key}`;
-    const { transaction, own } = this.sealOf(where, stored.seal);
-    const leaf = leafOf(this.#crypto, transaction, { table, key, row: stored.row });
+    const newest = table === "head" ? HEAD_SEAL_VERSION : SEAL_VERSION;
+    const { transaction, own, chain } = this.sealOf(where, stored.seal, newest);
+    const leaf =
+      chain === undefined
+        ? leafOf(this.#crypto, transaction, { table, key, row: stored.row })
+        : headLeafOf(this.#crypto, transaction, chain, stored.row);
     if (own !== undefined) {
       if (!isSealed(this.#crypto, this.history.publicKey(where, own), leaf, own)) throw unsealed(where);
       return { value: this.#meant(table, where, stored.row), stored, seal: own, leaf, sealedIn: undefined };

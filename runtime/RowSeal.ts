@@ -11,7 +11,7 @@ import { writtenIn } from "../core/codec/Versioned.ts";
 import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../core/base/Digest.ts";
 import { impliedRoot } from "../core/protocol/Merkle.ts";
-import { LEAVES_BYTES } from "../core/protocol/Tables.ts";
+import { LEAVES_BYTES, NAME_CHARACTERS } from "../core/protocol/Tables.ts";
 import type { Rows, TableName } from "../core/Tables.ts";
 
 const ROW_TAG = "CUSTODY_ROW_V1";
@@ -20,6 +20,9 @@ const SEAL_TAG = "CUSTODY_ROW_SEAL_V2";
 const LEAVES_TAG = "CUSTODY_ROW_LEAVES_V1";
 const HEAD_TAG = "CUSTODY_HEAD_V1";
 const MASK_TAG = "CUSTODY_HEAD_MASK_V1";
+const RANGE_TAG = "CUSTODY_RANGE_V1";
+const OPEN_TAG = "CUSTODY_OPEN_RANGES_V1";
+const CHAIN_TAG = "CUSTODY_RANGES_CHAIN_V1";
 const ROW_BYTES = 64 * 1024 * 1024;
 const LEAF_BYTES = 32;
 
@@ -32,6 +35,8 @@ export interface IntegrityKey extends Signer {
 const rowCodec = record({ table: text(32), key: text(512), transaction: uint, row: bytes(ROW_BYTES) });
 /** The newest version of the seal, which has nothing to do with that of the row. */
 export const SEAL_VERSION = 2;
+/** The version beside a head that is over ranges of rows; before it was over the rows themselves. No other row has it. */
+export const HEAD_SEAL_VERSION = 3;
 const firstSignedCodec = writtenIn(1, record({ transaction: uint, size: uint, root: digest }));
 const signedCodec = writtenIn(SEAL_VERSION, record({ transaction: uint, leaves: digest }));
 const leavesCodec = bytes(LEAVES_BYTES);
@@ -51,21 +56,29 @@ const firstCodec = record({
 export type FirstSeal = TypeOf<typeof firstCodec>;
 
 const secondCodec = record({ transaction: uint });
+const thirdCodec = record({ transaction: uint, chain: digest });
 
 /** What lies beside a row: which transaction wrote it, and in version 1 the proof of that. */
 export interface Seal {
   readonly transaction: number;
   readonly own: FirstSeal | undefined;
+  /** Beside a head over ranges: stands for all rows of these. */
+  readonly chain: Digest | undefined;
 }
 
-/** Writes version 2, reads version 1 too. */
+/** Writes version 2, reads version 1 too, and what lies beside the head. */
 export const sealCodec: Codec<Seal> = {
   write: writtenIn(SEAL_VERSION, secondCodec).write,
   read: (source) => {
-    const own = source.version() === 1 ? firstCodec.read(source) : undefined;
-    return { transaction: own?.transaction ?? secondCodec.read(source).transaction, own };
+    const version = source.version();
+    if (version === HEAD_SEAL_VERSION) return { ...thirdCodec.read(source), own: undefined };
+    const own = version === 1 ? firstCodec.read(source) : undefined;
+    return { transaction: own?.transaction ?? secondCodec.read(source).transaction, own, chain: undefined };
   },
 };
+
+/** What lies beside the head. */
+export const headSealCodec = writtenIn(HEAD_SEAL_VERSION, thirdCodec);
 
 export interface PlainRow {
   readonly table: TableName;
@@ -79,6 +92,10 @@ export type Sealing = Pick<FirstSeal, "keyVersion" | "transaction">;
 /** The digest of a row at its place and time: what the seal proves and the head adds up. */
 export const leafOf = (crypto: Crypto, transaction: number, { table, key, row }: PlainRow): Digest =>
   crypto.digest(ROW_TAG, rowCodec, { table, key, transaction, row });
+
+/** The digest of a head over ranges: the chain of these in place of its key, so that whoever signs it signs them. */
+export const headLeafOf = (crypto: Crypto, transaction: number, chain: Digest, row: Uint8Array): Digest =>
+  leafOf(crypto, transaction, { table: "head", key: chain, row });
 
 const signedOf = (crypto: Crypto, transaction: number, leaves: Uint8Array) => ({
   transaction,
@@ -137,10 +154,45 @@ export const isSealed = (crypto: Crypto, key: PublicKey, leaf: Digest, seal: Fir
 export const elementOf = (crypto: Crypto, integrity: IntegrityKey, leaf: Digest): bigint =>
   BigInt(`0x${crypto.mac(integrity.setKey, HEAD_TAG, digest, leaf)}`);
 
+const rangeCodec = record({ after: text(NAME_CHARACTERS), rows: uint, sum: digest });
+const openCodec = record({ transactions: uint, rows: uint, open: uint, sum: digest });
+
+/** A number below 2^256 as a digest is written. */
+export const asDigest = (sum: bigint): Digest => sum.toString(16).padStart(64, "0") as Digest;
+
+/** What stands for the rows of a range: shows nothing of their sum, and nobody without the key makes another. */
+export const rangeDigestOf = (
+  crypto: Crypto,
+  integrity: IntegrityKey,
+  after: string,
+  rows: number,
+  sum: bigint,
+): Digest => crypto.mac(integrity.setKey, RANGE_TAG, rangeCodec, { after, rows, sum: asDigest(sum) });
+
+/** What stands for no row of ranges. */
+export const NO_CHAIN = "0".repeat(64) as Digest;
+const chainCodec = record({ before: digest, key: text(32), row: bytes(ROW_BYTES) });
+
+/** What stands for rows of ranges, in their order, once there is one more. */
+export const chainOf = (crypto: Crypto, before: Digest, key: string, row: Uint8Array): Digest =>
+  crypto.digest(CHAIN_TAG, chainCodec, { before, key, row });
+
+/** What the digest in a head is over. */
+export interface OverOpen {
+  readonly transactions: number;
+  readonly rows: number;
+  /** Rows in open ranges, and the sum of their elements. */
+  readonly open: number;
+  readonly sum: bigint;
+}
+
+/** What the head has of open ranges. */
+export const openDigestOf = (crypto: Crypto, integrity: IntegrityKey, { sum, ...head }: OverOpen): Digest =>
+  crypto.mac(integrity.setKey, OPEN_TAG, openCodec, { ...head, sum: asDigest(sum) });
+
 /**
- * What hides the sum in the stored head (the nonce term of MSet-Add-Hash): bare sums would reveal single rows. A
- * restored backup goes on counting its transactions from where it was, so numbers repeat; why that reveals nothing of
- * use: docs/decisions/0006-integrity-per-transaction.md.
+ * What hides the sum in a head from before there were ranges (the nonce term of MSet-Add-Hash): bare sums would reveal
+ * single rows.
  */
 export const maskOf = (crypto: Crypto, integrity: IntegrityKey, transaction: number): bigint =>
   BigInt(`0x${crypto.mac(integrity.setKey, MASK_TAG, uint, transaction)}`);

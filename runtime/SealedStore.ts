@@ -1,7 +1,7 @@
 /**
- * The peer's store over any byte store: rows are encoded and sealed on their way
- * down, decoded and verified on their way up. A row that does not hold never
- * reaches the core.
+ * The peer's store over any byte store: rows are encoded and sealed on their way down, decoded and verified on their
+ * way up. A row that does not hold never reaches the core; once the keys are in use, neither does one that was put back
+ * from an older time, nor the absence of one that was taken away meanwhile.
  */
 import { encode } from "../core/codec/CborWriter.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
@@ -9,72 +9,73 @@ import type { Digest } from "../core/base/Digest.ts";
 import { type Rows, type RowView, type TableName, tables, type Write } from "../core/Tables.ts";
 import type { Schema } from "../core/protocol/Composition.ts";
 import { numberKey, SELF } from "../core/protocol/Tables.ts";
-import { type ByteStore, type Change, type StoredRow, StoreFailure } from "./ByteStore.ts";
+import { type ByteStore, type Change, StoreFailure, type StoredRow } from "./ByteStore.ts";
 import type { KeyHistory } from "./KeyHistory.ts";
-import type { KnownRows } from "./KnownRows.ts";
 import { OpenedRows } from "./OpenedRows.ts";
 import { IntegrityFailure, type KeyView, type PeerStore } from "./PeerStore.ts";
+import { ended, type Found, pagesOf } from "./RangeProof.ts";
+import type { Move, RangedRows } from "./RangedRows.ts";
+import { nameOf } from "./Ranges.ts";
+import { RANGE_SIZES, type RangeSizes } from "./RangeRows.ts";
 import { RecentMap } from "./RecentMap.ts";
 import { ReadAtStart } from "./ReadAtStart.ts";
 import { RowOpener } from "./RowOpener.ts";
 import type { Share } from "./RowShares.ts";
-import { elementOf, type IntegrityKey, leafOf, maskOf, type PlainRow, sealCodec, sealRows } from "./RowSeal.ts";
-import { type Head, MODULUS, pagesOf, RowSum, type Verified } from "./RowSum.ts";
-import type { SealUses } from "./SealUses.ts";
+import {
+  elementOf,
+  headLeafOf,
+  headSealCodec,
+  type IntegrityKey,
+  leafOf,
+  type PlainRow,
+  sealCodec,
+  sealRows,
+} from "./RowSeal.ts";
+import type { Verified } from "./RowSum.ts";
+import { StoreOpening, type StoredHead } from "./StoreOpening.ts";
 
 /** Elements of recently written rows: most rows that change were written a moment ago. */
 const REMEMBERED = 8192;
 
-const EMPTY: Head = { transactions: 0, rows: 0, sum: 0n, hasSeal: false };
-
 const NONE: ReadonlySet<number> = new Set();
-
-const modulo = (value: bigint): bigint => ((value % MODULUS) + MODULUS) % MODULUS;
-
-const asDigest = (sum: bigint): Digest => sum.toString(16).padStart(64, "0") as Digest;
 
 export class SealedStore implements PeerStore, KeyView {
   readonly #bytes: ByteStore;
   readonly #crypto: Crypto;
   readonly #schema: Schema;
-  /** All but that of the head; seals first, which the rows of the others need. */
-  readonly #tables: ReadonlyArray<TableName>;
   readonly #shares = new RecentMap<Share>(REMEMBERED);
   readonly #rows: RowOpener;
   readonly #history: KeyHistory;
   readonly #opened = new OpenedRows();
-  readonly #sum: RowSum;
+  readonly #opening: StoreOpening;
   /** Until rows are verified, or written, for the first time. */
   #readAtStart: ReadAtStart | undefined = new ReadAtStart();
-  #head: Head | undefined;
-  /** From the end of a verification on, for as long as the keys are in use. */
-  #known: KnownRows | undefined;
-  /** The same of the seals that rows need. */
-  #uses: SealUses | undefined;
+  /** The last durable one, once this process has verified or written one. */
+  #head: StoredHead | undefined;
+  /** From the proof of the head on, for as long as the keys are in use. */
+  #ranged: RangedRows | undefined;
 
-  constructor(bytes: ByteStore, crypto: Crypto, schema = tables) {
+  /** @param sizes those of ranges; a store goes on with others than it was written with */
+  constructor(bytes: ByteStore, crypto: Crypto, schema = tables, sizes: RangeSizes = RANGE_SIZES) {
     this.#bytes = bytes;
     this.#crypto = crypto;
     this.#schema = schema;
-    const others = (schema.names as ReadonlyArray<TableName>).filter((table) => table !== "head" && table !== "seals");
-    this.#tables = ["seals", ...others];
     this.#rows = new RowOpener(bytes, crypto, schema);
     this.#history = this.#rows.history;
-    this.#sum = new RowSum({ bytes, crypto, rows: this.#rows, tables: this.#tables });
+    const newest = (): number => this.#head?.transactions ?? 0;
+    this.#opening = new StoreOpening({ bytes, crypto, schema, rows: this.#rows, sizes, newest });
   }
 
   /**
-   * Brings the first integrity key into use (or takes all of them out) and says
-   * which key the history begins with. Until the first call that is the key that
-   * the peer row itself names, which `verifyAll` then confirms or refutes.
+   * Brings the first integrity key into use (or takes all of them out) and says which key the history begins with.
+   * Until the first call that is the key that the peer row itself names, which `verifyPages` then confirms or refutes.
    */
   useKey(integrity: IntegrityKey | undefined): void {
     this.#history.use(integrity);
     this.#shares.clear();
     this.#opened.clear();
     this.#rows.forget();
-    this.#known = undefined;
-    this.#uses = undefined;
+    this.#ranged = undefined;
   }
 
   /** Brings a later integrity key into memory; it is in use once a stored row of the history names it. */
@@ -82,19 +83,18 @@ export class SealedStore implements PeerStore, KeyView {
     this.#history.add(integrity);
   }
 
-  /** A row; once all are verified, a missing one throws, just as one whose seal does not hold. */
+  /** A row; once the head is proven, a missing one throws, and one that is not the newest, as one whose seal does not hold. */
   get<T extends TableName>(table: T, key: string): Rows[T] | undefined {
+    this.#ranged?.proveAt(table, key);
     const stored = this.#bytes.get(table, key);
-    const opened = stored && this.#rows.openCurrent(table, key, stored);
-    return opened === undefined ? this.#absent(table, key) : opened.value;
+    return (stored && this.#rows.openCurrent(table, key, stored)?.value) ?? this.#absent(table, key);
   }
 
   /** This store for callers who ask for the same rows often: a seal is verified once for the bytes that lie there. */
-  readonly recalling: RowView & KeyView = {
-    get: (table, key) => this.#recall(table, key),
-    scan: (table, after, limit) => this.scan(table, after, limit),
-    keys: (table, from, limit) => this.keys(table, from, limit),
-  };
+  readonly recalling: RowView & KeyView = this.#recalling(() => this.#ranged);
+
+  /** The same for those who know that not all rows hold: whatever row its seal proves. */
+  readonly remaining: RowView & KeyView = this.#recalling(() => undefined);
 
   /** This store for the state of a process: what it finds is held against the rows that are verified afterwards. */
   readonly atStart: RowView = {
@@ -110,6 +110,17 @@ export class SealedStore implements PeerStore, KeyView {
     },
   };
 
+  #recalling(ranged: () => RangedRows | undefined): RowView & KeyView {
+    return {
+      get: (table, key) => {
+        ranged()?.proveAt(table, key);
+        return this.#recall(table, key);
+      },
+      scan: (table, after, limit) => this.#scan(ranged(), table, after, limit),
+      keys: (table, from, limit) => this.#keys(ranged(), table, from, limit),
+    };
+  }
+
   #recall<T extends TableName>(table: T, key: string): Rows[T] | undefined {
     const stored = this.#bytes.get(table, key);
     if (stored === undefined) return this.#absent(table, key);
@@ -122,7 +133,8 @@ export class SealedStore implements PeerStore, KeyView {
   }
 
   #absent(table: TableName, key: string): undefined {
-    if (this.#known?.has(table, key) === true) throw new IntegrityFailure(`${table}/${key}`, "the row is missing");
+    if (this.#ranged?.found.known.has(table, key) === true)
+      throw new IntegrityFailure(`${table}/${key}`, "the row is missing");
   }
 
   scan<T extends TableName>(
@@ -130,7 +142,13 @@ export class SealedStore implements PeerStore, KeyView {
     after: string,
     limit: number,
   ): ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }> {
-    return this.#bytes.scan(table, after, limit).flatMap(({ key, value }) => this.#shown(table, key, value));
+    return this.#scan(this.#ranged, table, after, limit);
+  }
+
+  #scan<T extends TableName>(ranged: RangedRows | undefined, table: T, after: string, limit: number) {
+    const page = this.#bytes.scan(table, after, limit);
+    ranged?.proveBetween(table, after, page.length < limit ? undefined : (page.at(-1)?.key ?? after));
+    return page.flatMap(({ key, value }) => this.#shown(table, key, value));
   }
 
   /** A row of a page; none where it has gone meanwhile. */
@@ -140,57 +158,73 @@ export class SealedStore implements PeerStore, KeyView {
   }
 
   keys(table: TableName, from: string, limit: number): ReadonlyArray<string> {
-    return this.#bytes.keys(table, from, limit);
+    return this.#keys(this.#ranged, table, from, limit);
+  }
+
+  #keys(ranged: RangedRows | undefined, table: TableName, from: string, limit: number): ReadonlyArray<string> {
+    const page = this.#bytes.keys(table, from, limit);
+    ranged?.proveAt(table, from);
+    ranged?.proveBetween(table, from, page.length < limit ? undefined : (page.at(-1) ?? from));
+    return page;
   }
 
   commit(writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void {
     const { version, key: integrity } = this.#history.newest();
+    const ranged = this.#inUse();
     const before = this.#headNow();
     const transaction = before.transactions + 1;
-    let { sum, rows } = before;
+    let { rows } = before;
     const plain: Array<PlainRow> = [];
     const leaves: Array<Digest> = [];
     const removals: Array<Change> = [];
+    const moves: Array<Move> = [];
     const added: Array<readonly [string, Share]> = [];
     const released: Array<number | undefined> = [];
+    // Whatever is changed was looked at before.
+    for (const { table, key } of writes) ranged.proveAt(table, key);
     for (const write of writes) {
       const { table, key } = write;
+      let removed: bigint | undefined;
       if (write.op !== "insert") {
         const { element, sealedIn } = this.#shareOnDisk(table, key);
-        sum -= element;
+        removed = element;
         released.push(sealedIn);
       }
       if (write.op === "insert") rows += 1;
       if (write.op === "remove") {
         rows -= 1;
         removals.push({ op: "remove", table, key });
+        moves.push({ table, key, removed });
         continue;
       }
       const row = { table, key, row: encode(this.#schema.codecOf(table), write.row) };
       const leaf = leafOf(this.#crypto, transaction, row);
       const element = elementOf(this.#crypto, integrity, leaf);
       leaves.push(leaf);
-      sum += element;
+      moves.push({ table, key, removed, added: element });
       added.push([nameOf(table, key), { element, sealedIn: transaction }]);
       plain.push(row);
     }
-    const unused = this.#unusedAfter(released, before);
-    if (before.hasSeal && !unused.has(before.transactions))
-      sum += this.#shareOnDisk("seals", numberKey(before.transactions)).element;
+    const unused = this.#unusedAfter(ranged, released, before);
+    const last = numberKey(before.transactions);
+    if (before.hasSeal && !unused.has(before.transactions)) {
+      ranged.proveAt("seals", last);
+      moves.push({ table: "seals", key: last, added: this.#shareOnDisk("seals", last).element });
+    }
     for (const number of unused) {
       const key = numberKey(number);
-      // The newest seal is not in the sum yet.
-      if (number !== before.transactions) sum -= this.#shareOnDisk("seals", key).element;
+      // The newest seal is in no range yet.
+      if (number !== before.transactions)
+        moves.push({ table: "seals", key, removed: this.#shareOnDisk("seals", key).element });
       removals.push({ op: "remove", table: "seals", key });
     }
-    sum = modulo(sum);
-    const masked = modulo(sum + maskOf(this.#crypto, integrity, transaction));
+    const { digest, chain, ...plan } = ranged.plan(transaction, rows, moves);
     const head: PlainRow = {
       table: "head",
       key: SELF,
-      row: encode(this.#schema.codecOf("head"), { transactions: transaction, rows, digest: asDigest(masked) }),
+      row: encode(this.#schema.codecOf("head"), { transactions: transaction, rows, digest }),
     };
-    leaves.push(leafOf(this.#crypto, transaction, head));
+    leaves.push(headLeafOf(this.#crypto, transaction, chain, head.row));
     const sealed = sealRows(this.#crypto, integrity, version, transaction, leaves);
     const seal: PlainRow = {
       table: "seals",
@@ -204,33 +238,31 @@ export class SealedStore implements PeerStore, KeyView {
       ...writes.flatMap((each) => (each.op === "remove" ? [] : [each.op])),
       before.transactions === 0 ? "insert" : "replace",
     ];
-    const beside = encode(sealCodec, { transaction, own: undefined });
+    const beside = encode(sealCodec, { transaction, own: undefined, chain: undefined });
+    const headSeal = encode(headSealCodec, { transaction, chain });
     const puts = [seal, ...plain, head].map(
       ({ table, key, row }, index): Change => ({
         op: ops[index] ?? "insert",
         table,
         key,
-        value: { row, seal: beside },
+        value: { row, seal: table === "head" ? headSeal : beside },
       }),
     );
+    const { known } = ranged.found;
     // Readers may see the transaction before its end is reported; a failure ends the peer anyway.
-    for (const { table, key } of removals) this.#known?.delete(table, key);
-    this.#bytes.commit([...puts, ...removals], (failure) => {
+    for (const { table, key } of removals) known.delete(table, key);
+    this.#bytes.commit([...puts, ...removals, ...plan.changes], (failure) => {
       if (failure === undefined) {
-        for (const { op, table, key } of writes) if (op === "insert") this.#known?.add(table, key);
-        this.#head = { transactions: transaction, rows, sum, hasSeal: true };
+        for (const { op, table, key } of writes) if (op === "insert") known.add(table, key);
+        this.#head = { transactions: transaction, rows, digest, hasSeal: true };
         this.#readAtStart = undefined;
         for (const { table, key } of removals) this.#shares.delete(nameOf(table, key));
         for (const [name, share] of added) this.#shares.set(name, share);
         this.#rows.remember(seal.key, sealed);
-        for (const number of released) if (number !== undefined) this.#uses?.add(number, -1);
-        for (const number of unused) {
-          this.#uses?.end(number);
-          this.#rows.end(numberKey(number));
-        }
+        plan.done();
+        this.#count(ranged.found, transaction, plain.length, released, unused);
+        for (const number of unused) this.#rows.end(numberKey(number));
         for (const { op, table, key } of writes) if (op !== "insert") this.#opened.delete(table, key);
-        this.#uses?.start(transaction);
-        this.#uses?.add(transaction, plain.length);
         for (const write of writes)
           if (write.table === "integrity" && write.op === "insert")
             this.#history.append(write.row.publicKey, transaction);
@@ -239,11 +271,29 @@ export class SealedStore implements PeerStore, KeyView {
     });
   }
 
+  /** Takes note of which seals rows need after a transaction. */
+  #count(
+    { uses }: Found,
+    transaction: number,
+    rows: number,
+    released: ReadonlyArray<number | undefined>,
+    unused: ReadonlySet<number>,
+  ): void {
+    for (const number of released) if (number !== undefined) uses.add(number, -1);
+    for (const number of unused) uses.end(number);
+    uses.start(transaction);
+    uses.add(transaction, rows);
+  }
+
   /** The transactions of which no row is left once these have lost one each; none while that is not known. */
-  #unusedAfter(released: ReadonlyArray<number | undefined>, before: Head): ReadonlySet<number> {
-    const uses = this.#uses;
-    if (uses === undefined) return NONE;
-    const fewer = new Map<number, number>();
+  #unusedAfter(
+    ranged: RangedRows,
+    released: ReadonlyArray<number | undefined>,
+    before: StoredHead,
+  ): ReadonlySet<number> {
+    if (!ranged.isWhole) return NONE;
+    const { uses } = ranged.found;
+    const fewer = new Map<number, number>(ranged.takeUnneeded().map((number) => [number, 0]));
     for (const number of released) if (number !== undefined) fewer.set(number, (fewer.get(number) ?? 0) + 1);
     // What it wrote beside the head may be gone already, or it has only removed.
     if (before.hasSeal && !fewer.has(before.transactions)) fewer.set(before.transactions, 0);
@@ -251,29 +301,54 @@ export class SealedStore implements PeerStore, KeyView {
   }
 
   /**
-   * Adds up all rows ({@link RowSum}) and holds them against the signed head, and against what this process has read
-   * at its start. Needs the integrity key. Returns where something does not hold, or undefined. It keeps no row and
-   * pauses after every page, so that its caller can do something else in between; nothing may be committed before it
-   * has ended.
+   * Proves the head and all ranges as a whole, and with them what this process has read at its start
+   * ({@link RangedRows}); from then on whatever is read is proven before it is shown. Rows from before there were
+   * ranges are all added up. Needs the integrity key. Returns where something does not hold, or undefined. It pauses
+   * after every page, so that its caller can do something else in between; nothing may be committed before it has
+   * ended.
    */
   *verifyPages(): Generator<Verified, string | undefined> {
+    this.#ranged = undefined;
+    return yield* this.#judged(this.#open(this.#readAtStart));
+  }
+
+  /**
+   * Proves the rows that nobody has read since {@link verifyPages}, a range at a time. Returns where one does not hold;
+   * undefined where all do, or the keys are not in use any more.
+   */
+  *verifyRest(): Generator<Verified, string | undefined> {
+    return this.#ranged && (yield* this.#judged(this.#rest(this.#ranged)));
+  }
+
+  *#rest(ranged: RangedRows): Generator<Verified, undefined> {
+    for (const progress of ranged.rest()) {
+      yield progress;
+      if (this.#ranged !== ranged) return;
+    }
+  }
+
+  /** Whether {@link verifyRest} has ended well. */
+  get isWhole(): boolean {
+    return this.#ranged?.isWhole === true;
+  }
+
+  *#judged(proof: Generator<Verified, string | undefined>): Generator<Verified, string | undefined> {
     if (!this.#history.isInUse) return "the integrity key is not in memory";
     try {
-      const head = this.#headOnDisk();
-      if (this.#head !== undefined && (head.transactions !== this.#head.transactions || head.sum !== this.#head.sum))
-        return "head/self: it is not the one that was written last";
-      const found = yield* this.#sum.pages(head, this.#readAtStart?.comparison());
-      if (typeof found === "string") return found;
-      // The sum itself must be that of the head from now on.
-      this.#head = head;
-      this.#readAtStart = undefined;
-      this.#known = found.known;
-      this.#uses = found.uses;
-      return undefined;
+      return yield* proof;
     } catch (fault) {
       if (fault instanceof IntegrityFailure) return fault.message;
       throw fault;
     }
+  }
+
+  *#open(read: ReadAtStart | undefined): Generator<Verified, string | undefined> {
+    const opened = yield* this.#opening.open(this.#head, read);
+    if (typeof opened === "string") return opened;
+    this.#head = opened.head;
+    this.#ranged = opened.ranged;
+    if (read !== undefined) this.#readAtStart = undefined;
+    return undefined;
   }
 
   /**
@@ -287,28 +362,31 @@ export class SealedStore implements PeerStore, KeyView {
       yield page.flatMap(({ key, value }) => this.#shown(table, key, value));
   }
 
-  /** {@link verifyPages} without a pause. */
+  /** Holds the rows of ranges against the head, as {@link slices} verifies others. Throws {@link IntegrityFailure}. */
+  rangesHold(): void {
+    ended(this.#opening.rangesHold());
+  }
+
+  /** {@link verifyPages} and {@link verifyRest} without a pause. */
   verifyAll(): string | undefined {
-    const pages = this.verifyPages();
-    let page = pages.next();
-    while (page.done !== true) page = pages.next();
-    return page.value;
+    return ended(this.verifyPages()) ?? ended(this.verifyRest());
   }
 
-  #headNow(): Head {
-    this.#head ??= this.#headOnDisk();
+  /** What is proven of the rows, which must be before they are changed. Throws {@link IntegrityFailure}. */
+  #inUse(): RangedRows {
+    if (this.#ranged === undefined) {
+      const why = ended(this.#open(undefined));
+      if (why !== undefined) throw new IntegrityFailure("head/self", why);
+    }
+    const ranged = this.#ranged;
+    if (ranged === undefined) throw new StoreFailure("the rows were not opened");
+    if (ranged.fault !== undefined) throw ranged.fault;
+    return ranged;
+  }
+
+  #headNow(): StoredHead {
+    if (this.#head === undefined) throw new StoreFailure("the head was not opened");
     return this.#head;
-  }
-
-  #headOnDisk(): Head {
-    const stored = this.#bytes.get("head", SELF);
-    if (stored === undefined) return EMPTY;
-    // Against what lies there now: it is no part of the sum.
-    this.#rows.forget();
-    const { value, seal, sealedIn } = this.#rows.open("head", SELF, stored);
-    const { transactions, rows, digest } = value;
-    const mask = maskOf(this.#crypto, this.#history.secret(seal.keyVersion), transactions);
-    return { transactions, rows, sum: modulo(BigInt(`0x${digest}`) - mask), hasSeal: sealedIn !== undefined };
   }
 
   #shareOnDisk(table: TableName, key: string): Share {
@@ -320,5 +398,3 @@ export class SealedStore implements PeerStore, KeyView {
     return { element: elementOf(this.#crypto, this.#history.newest().key, leaf), sealedIn };
   }
 }
-
-const nameOf = (table: TableName, key: string): string => `${table}/${key}`;

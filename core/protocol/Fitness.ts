@@ -6,7 +6,7 @@ export const FIRST_INTEGRITY_VERSION = 1;
 
 export interface Fitness {
   readonly unsealed: boolean;
-  /** Its keys are in memory, and not in use before its stored rows are verified. */
+  /** Its keys are in memory, and not in use before what it rests on is verified. */
   readonly verifying: boolean;
   /** Which stored data did not hold, while this peer must not sign. */
   readonly integrityFault: string | undefined;

@@ -9,10 +9,11 @@ import { numberKey, SELF } from "./Tables.ts";
 import type { Step } from "./Step.ts";
 import { auditOperators } from "./Audit.ts";
 import type { Mode } from "./Mode.ts";
+import { sealed } from "./Unavailable.ts";
 
 const refusalIn = (mode: Mode): Rejection => {
   if (mode === "blank") return rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize it first.");
-  if (mode !== "damaged") return rejection("SEALED", "This peer is sealed.", "Unseal it first.");
+  if (mode !== "damaged") return sealed;
   return rejection(
     "INTEGRITY_FAILURE",
     "The stored records of this peer do not hold, and a new key would cover that up.",

@@ -35,7 +35,7 @@ export const modeOf = ({ cluster, fitness, rejoining }: Pick<Slices, "cluster" |
 export const meanings: Readonly<Record<Mode, string>> = {
   blank: "not initialized",
   sealed: "its keys are not in memory",
-  verifying: "its keys are in memory, and not in use before its stored rows are verified",
+  verifying: "its keys are in memory, and not in use before what it rests on is verified",
   founding: "unsealed, and no topology is pinned yet",
   damaged: "unsealed, and a stored row does not hold",
   quarantined: "it knows that it ran from an old disk",

@@ -30,6 +30,11 @@ import { EPOCHS_SINCE, pinnedCodec, topologyCodec } from "./Topology.ts";
 /** The digests of 65,536 rows: no transaction writes more. */
 export const LEAVES_BYTES = 32 * 65_536;
 
+/** A table's name, a slash and a key. */
+export const NAME_CHARACTERS = 1024;
+/** Ranges in one row of them. */
+export const RANGES_IN_ROW = 65_536;
+
 const auditFields = {
   id: digest,
   peerId: uint,
@@ -157,7 +162,7 @@ export const protocolTables = {
   outbox: record({ proposalId: digest, epoch: uint, seq: uint }),
   /** Kept for ever, a chain from the first. */
   audit: kept(auditForms),
-  /** Counters and a digest over all other rows, written by the integrity layer. */
+  /** Counters and a digest over all ranges of rows, written by the integrity layer. */
   head: record({ transactions: uint, rows: uint, digest }),
   /**
    * By number, the transactions of which rows are still there: the digests of all rows that each wrote, signed; written
@@ -168,6 +173,23 @@ export const protocolTables = {
     keyVersion: uint,
     leaves: bytes(LEAVES_BYTES),
     signature,
+  }),
+  /**
+   * All rows but the head and these, cut into ranges of names: in `a` all of them as they were once, in `b`, by
+   * transaction, those that have changed since. Written by the integrity layer, and proven as a whole by the head.
+   */
+  ranges: record({
+    ranges: list(
+      record({
+        /** The range begins behind this name, and ends where the next one begins. */
+        after: text(NAME_CHARACTERS),
+        /** None: what was a range is part of the one before it. */
+        rows: uint,
+        /** Zeros where the head has the sum of its rows, among others that change all the time. */
+        digest,
+      }),
+      RANGES_IN_ROW,
+    ),
   }),
 };
 

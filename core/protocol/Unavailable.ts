@@ -47,6 +47,9 @@ export const noCapacity = (members: ReadonlyArray<MemberFault>): Rejection =>
 export const unready = (members: ReadonlyArray<MemberFault>, ref: string | undefined): Rejection =>
   members.every((each) => each.reason === NO_CAPACITY) ? noCapacity(members) : unavailable(members, ref);
 
+/** The answer of a peer without its keys in memory where these are needed. */
+export const sealed = rejection("SEALED", "This peer is sealed.", "Unseal it first.");
+
 /** Why an unsealed peer whose stored rows are still being verified takes no part. */
 export const BEING_VERIFIED = "its records are being verified";
 

@@ -39,7 +39,7 @@ describe("the database of a stopped peer", () => {
     await cluster.tamper(1, `UPDATE records SET key = '0' || key WHERE ${oneKey}`);
     expect((await finalStore()).fault).toMatch(/^keys\/[0-9a-f]+: the seal does not hold$/);
     await cluster.tamper(1, `DELETE FROM records WHERE ${oneKey}`);
-    expect((await finalStore()).fault).toBe("1 rows are missing");
+    expect((await finalStore()).fault).toMatch(/rows are missing/);
     const newest = "name = 'integrity' AND key = (SELECT max(key) FROM working WHERE name = 'integrity')";
     await cluster.tamper(1, `DELETE FROM working WHERE ${newest}`);
     expect((await finalStore()).fault).toMatch(/version 3 of the integrity key is not in the history$/);

@@ -8,7 +8,7 @@ import { deserialize } from "node:v8";
 import { Either } from "effect";
 import { decode } from "../../core/codec/CborReader.ts";
 import { rowCodec, type TableName, type Write } from "../../core/Tables.ts";
-import { SEAL_VERSION, sealCodec } from "../../runtime/RowSeal.ts";
+import { HEAD_SEAL_VERSION, sealCodec } from "../../runtime/RowSeal.ts";
 import { isErased, LEAD_BYTES } from "../../server/sqlite/Layout.ts";
 import type { CommitRequest } from "../../server/sqlite/WriterMessage.ts";
 import { journalProcess, unframed } from "./PortFiles.ts";
@@ -68,14 +68,14 @@ const rank = ({ table }: ByteChange): number =>
 const numberOf = (changes: ReadonlyArray<ByteChange>): number => {
   const head = changes.find(({ table }) => table === "head");
   if (head === undefined) throw new Error("a transaction without the head of the store");
-  return Either.getOrThrow(decode(sealCodec, head.seal, SEAL_VERSION)).transaction;
+  return Either.getOrThrow(decode(sealCodec, head.seal, HEAD_SEAL_VERSION)).transaction;
 };
 
 /** A record as the transaction it stands for, durable or not. */
 export const transactionOf = (record: JournalRecord, process: number): Transaction => {
   const changes = changesOf(record);
   const rows = changes
-    .filter(({ table }) => table !== "head" && table !== "seals")
+    .filter(({ table }) => table !== "head" && table !== "seals" && table !== "ranges")
     .toSorted((left, right) => rank(left) - rank(right));
   return {
     number: numberOf(changes),

@@ -95,6 +95,7 @@ export class Cluster {
   /** Every transaction, as it became durable. */
   readonly committed: Array<{ readonly peerId: PeerId; readonly changes: ReadonlyArray<Change> }> = [];
   readonly keys = new Map<PeerId, ReturnType<typeof keyOf>>();
+  readonly stores = new Map<PeerId, SealedStore>();
   /** What each peer runs. */
   readonly #running = new Map<PeerId, Composition>();
   readonly total: number;
@@ -239,6 +240,7 @@ export class Cluster {
     const composition = this.runs(peerId);
     this.#running.set(peerId, composition);
     const store = new SealedStore(recorded, crypto, composition.tables);
+    this.stores.set(peerId, store);
     const identity = keyOf(new Uint8Array(32).fill(seed));
     const integrity = { ...keyOf(new Uint8Array(32).fill(seed + 100)), setKey: new Uint8Array(32).fill(seed) };
     store.useKey(integrity);

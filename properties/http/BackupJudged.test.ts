@@ -50,7 +50,7 @@ describe("a database", () => {
   const judged = async (name: string, ...changes: ReadonlyArray<string>): Promise<string> => {
     const database = join(cluster.folder, name);
     const manifest = await unpacked(whole, database);
-    for (const sql of changes) await change(database, sql);
+    for (const sql of changes.flatMap((each) => each.split(";"))) await change(database, sql);
     const verdict = await Effect.runPromise(
       Effect.either(judgeDatabase("FILE", database, manifest, crypto, () => undefined)),
     );
@@ -99,6 +99,18 @@ describe("a database", () => {
       "with a gap in its batches",
       "DELETE FROM records WHERE name = 'batches' AND key = (SELECT min(key) FROM records WHERE name = 'batches')",
       /the batches break off after 0/,
+    ],
+    ["with a range changed", "UPDATE working SET row = CAST(row || x'00' AS BLOB) WHERE name = 'ranges'", /: ranges\//],
+    [
+      "without ranges",
+      "DELETE FROM working WHERE name = 'ranges'",
+      /ranges: they are not those that the head was signed/,
+    ],
+    [
+      "whose head is said to be from before there were ranges",
+      `DELETE FROM working WHERE name = 'ranges';
+       UPDATE working SET seal = CAST(x'8202a1' || substr(seal, 4, length(seal) - 38) AS BLOB) WHERE name = 'head'`,
+      /head\/self: the seal does not hold/,
     ],
     ["without a topology", "DELETE FROM working WHERE name = 'topology'", /another peer or moment/],
   ])("%s is told", async (name, sql, says) => {

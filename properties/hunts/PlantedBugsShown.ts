@@ -36,8 +36,8 @@ const told: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
   L2: [/leaves nothing behind/, /peer \d still/],
   L3: [/so that all roots are equal/, /the last change, proposal [0-9a-f]+: peer 1 .*; peer 2 |they have revisions/],
   L5: [
-    /everything was healed, and a |quarantine|lost or faulty|was wiped/,
-    /peer \d (?:active|founding|recovering)|the last batch/,
+    /everything was healed, (?:and a|damaged disks) |quarantine|lost or faulty|was wiped/,
+    /peer \d (?:is out|active|founding|recovering)|the last batch/,
   ],
   L9: [/members agree on its end: peer 1 /, /still gives [A-Z_]+ \(.*\(by now peer 1 /],
   L10: [/is answered once, within 10 s/, /its proposal [0-9a-f]+: peer 1 |no proposal bears its name/],

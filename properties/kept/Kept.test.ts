@@ -64,7 +64,9 @@ const clusterOn = async (folder: string): Promise<ServerCluster> => {
 };
 
 /** The integrity layer's own rows are in every database. */
-const ofRows: ReadonlyArray<TableName> = tableNames.filter((table) => table !== "head" && table !== "seals");
+const ofRows: ReadonlyArray<TableName> = tableNames.filter(
+  (table) => table !== "head" && table !== "seals" && table !== "ranges",
+);
 
 const OTHER = /was written by another version of this program \((value: found )?version/;
 

@@ -30,7 +30,9 @@ const schedules: ReadonlyArray<ScheduleName> = [
 const MOST_SEEDS = 200;
 
 /** The integrity layer's own rows are in every database. */
-const tables: ReadonlyArray<TableName> = tableNames.filter((table) => table !== "head" && table !== "seals");
+const tables: ReadonlyArray<TableName> = tableNames.filter(
+  (table) => table !== "head" && table !== "seals" && table !== "ranges",
+);
 const tags: ReadonlyArray<string> = [
   ...Object.keys(protocolMessages),
   ...commands.modules.flatMap(({ messages }) => Object.keys(messages)),

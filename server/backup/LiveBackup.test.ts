@@ -19,7 +19,7 @@ it("copies nothing onto a disk that has no space for it, and is free for the nex
   const backups = new LiveBackups({
     directory: folder,
     crypto: cryptoBackend("native").crypto,
-    peer: { state, signer: () => undefined },
+    peer: { state, isWhole: true, signer: () => undefined },
     now: () => 0,
     elapsedMillis: () => 0,
     whenHeld: () => () => undefined,

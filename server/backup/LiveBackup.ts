@@ -34,6 +34,8 @@ export interface LiveBackupPorts {
   readonly crypto: Crypto;
   readonly peer: {
     readonly state: PeerState;
+    /** Whether every stored row was verified. */
+    readonly isWhole: boolean;
     /** The identity key; undefined while the peer is sealed. */
     readonly signer: () => Signer | undefined;
   };
@@ -59,7 +61,7 @@ export interface LiveBackup {
   readonly isWhole: Promise<boolean>;
 }
 
-const refusalOf = ({ cluster, fitness }: PeerState): Rejection | undefined => {
+const refusalOf = ({ state: { cluster, fitness }, isWhole }: LiveBackupPorts["peer"]): Rejection | undefined => {
   if (cluster.peer === undefined)
     return rejection("NOT_INITIALIZED", "This peer is not initialized.", "There is nothing to back up yet.");
   if (fitness.integrityFault !== undefined)
@@ -71,6 +73,8 @@ const refusalOf = ({ cluster, fitness }: PeerState): Rejection | undefined => {
   if (fitness.verifying) return beingVerified;
   if (!fitness.unsealed)
     return rejection("SEALED", "This peer is sealed, and a backup is signed with its key.", "Unseal it first.");
+  // A backup of rows that nobody has looked at could be the one that is needed when they turn out not to hold.
+  if (!isWhole) return beingVerified;
   return undefined;
 };
 
@@ -91,7 +95,7 @@ export class LiveBackups {
    */
   async make(gone: AbortSignal): Promise<Either.Either<LiveBackup, BackupRefusal>> {
     if (this.#isBusy) return Either.left({ kind: "busy" });
-    const refusal = refusalOf(this.#ports.peer.state);
+    const refusal = refusalOf(this.#ports.peer);
     if (refusal !== undefined) return Either.left(refusal);
     this.#isBusy = true;
     try {

@@ -7,14 +7,12 @@ import type { Event, Settings } from "../../core/protocol/Event.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
-import { beingVerified } from "../../core/protocol/Unavailable.ts";
+import { beingVerified, sealed } from "../../core/protocol/Unavailable.ts";
 import { commands } from "../../core/commands/Commands.ts";
-import { type MemberFault, type Rejection, rejection } from "../../core/base/Rejection.ts";
-import type { AuditReadPorts } from "../../runtime/AuditReads.ts";
+import type { MemberFault, Rejection } from "../../core/base/Rejection.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
 import type { Opened, Unread } from "../../runtime/EnvelopeCodec.ts";
 import type { Named } from "../../runtime/Callers.ts";
-import type { CatalogPorts } from "../../runtime/IdentityCatalog.ts";
 import { delivery } from "../../runtime/Ingress.ts";
 import { OperatorLog } from "../../runtime/OperatorLog.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
@@ -30,12 +28,10 @@ import { Envelopes } from "./Envelopes.ts";
 import { FreshStart } from "./FreshStart.ts";
 import { later, pauses } from "./MachineTime.ts";
 import { observedStore } from "./ObservedStore.ts";
-import type { Initialization, PeerPorts, PromotionWish, Running } from "./PeerPorts.ts";
+import type { Initialization, PeerPorts, PromotionWish, Reading, Running } from "./PeerPorts.ts";
 import { PromisedCallers } from "./PromisedCallers.ts";
-import { type Unsealing, Verification } from "./Verification.ts";
-
-/** The ports of every read. */
-type Reading = CatalogPorts & AuditReadPorts & { readonly view: SealedStore["recalling"] };
+import type { Unsealing } from "./Unsealing.ts";
+import { Verification } from "./Verification.ts";
 
 /** How often a seal checks whether all before it is done. */
 const SEALED_POLL_MILLIS = 5;
@@ -52,6 +48,7 @@ export class Peer {
   #keys: PeerKeys | undefined;
   #verification: Verification | undefined;
   #unsealing: Promise<Unsealing> | undefined;
+  #rest: Verification | undefined;
   #isFounded: boolean;
 
   /** Reads the state back. Throws when the store cannot be read or its rows contradict each other. */
@@ -85,6 +82,11 @@ export class Peer {
   /** Mutations that wait for their answer. */
   get waiting(): number {
     return this.#callers.waiting;
+  }
+
+  /** Whether every stored row was verified since the unseal. */
+  get isWhole(): boolean {
+    return this.#running.store.isWhole;
   }
 
   /** How far the verification after an unseal is; undefined where none is under way. */
@@ -143,9 +145,9 @@ export class Peer {
     const integrityLost = (where: string): void => {
       if (this.state.fitness.integrityFault === undefined) this.#dispatch({ _tag: "IntegrityLost", where });
     };
-    const { recalling: view } = this.#running.store;
+    const { recalling, remaining } = this.#running.store;
     return {
-      view,
+      view: this.state.fitness.integrityFault === undefined ? recalling : remaining,
       state: this.state,
       crypto: backend.crypto,
       settings,
@@ -189,14 +191,14 @@ export class Peer {
   }
 
   /**
-   * Takes the keys into memory, verifies every stored row, and only then brings them into use.
+   * Takes the keys into memory, verifies what this peer rests on, and only then brings them into use.
    *
    * @param act the operator's act, which goes into the audit with the unseal
-   * @returns `begun` resolves where that takes longer, after a tenth of a second; `end` when the unsealed
-   * state is published, or when the peer was sealed meanwhile. Neither rejects: a store that cannot be read halts.
+   * @returns `begun` resolves where that takes longer; `end` when the unsealed state is published, or when the peer was
+   * sealed meanwhile. Neither rejects: a store that cannot be read halts.
    */
   unseal(keys: PeerKeys, act?: OperatorAct): { readonly begun: Promise<void>; readonly end: Promise<Unsealing> } {
-    const verification = new Verification();
+    const verification = this.#newVerification();
     this.#verification = verification;
     const end = this.#unseal(keys, verification, act).finally(() => {
       if (this.#verification === verification) this.#verification = undefined;
@@ -210,7 +212,7 @@ export class Peer {
     const { driver, store } = this.#running;
     store.useKey(keys.integrity);
     this.#dispatch({ _tag: "Verifying" });
-    const fault = bringLaterKeys(store, keys) ?? (await this.#verify(store, verification));
+    const fault = bringLaterKeys(store, keys) ?? (await verification.run());
     if (verification.isStopped) return { _tag: "SealedMeanwhile" };
     this.#keys = keys;
     if (fault !== undefined) this.#dispatch({ _tag: "IntegrityLost", where: fault });
@@ -221,17 +223,22 @@ export class Peer {
       await this.#nextPublication();
     const isAudited = this.#operators.hasWritten(acts);
     this.#operators.handOver();
-    return { _tag: "Unsealed", integrityFault: driver.state.fitness.integrityFault, isAudited };
+    const { integrityFault } = driver.state.fitness;
+    return { _tag: "Unsealed", integrityFault, isAudited, rest: this.#verifyRest(integrityFault) };
   }
 
-  async #verify(store: SealedStore, verification: Verification): Promise<string | undefined> {
-    try {
-      return await verification.run(store);
-    } catch (fault) {
-      if (!verification.isStopped) this.#broken(fault);
-      verification.stop();
-      return undefined;
-    }
+  async #verifyRest(before: string | undefined): Promise<string | undefined> {
+    if (before !== undefined) return undefined;
+    const verification = this.#newVerification();
+    this.#rest = verification;
+    const fault = await verification.runRest();
+    if (fault !== undefined && !verification.isStopped) this.reading.integrityLost(fault);
+    return fault;
+  }
+
+  #newVerification(): Verification {
+    const { elapsedMillis } = this.#ports;
+    return new Verification({ store: this.#running.store, elapsedMillis, broken: (fault) => this.#broken(fault) });
   }
 
   /** Records an operator's act, or refusal, that is in no other transaction. Rejects where it may not be durable. */
@@ -272,13 +279,7 @@ export class Peer {
   async rotateIntegrity(seed: Uint8Array, operation: Operation): Promise<Answer> {
     const keys = this.#keys;
     if (keys === undefined)
-      return {
-        _tag: "Rejected",
-        rejection:
-          this.#verification === undefined
-            ? rejection("SEALED", "This peer is sealed.", "Unseal it first.")
-            : beingVerified,
-      };
+      return { _tag: "Rejected", rejection: this.#verification === undefined ? sealed : beingVerified };
     const integrity = keys.integrityKeyOf(seed);
     const { publicKey } = integrity;
     const blob = keys.later.wrap(publicKey, seed, Uint8Array.from(randomBytes(24)));
@@ -310,6 +311,7 @@ export class Peer {
   async seal(operation: Operation): Promise<void> {
     this.#verification?.stop();
     this.#verification = undefined;
+    this.#rest?.stop();
     const acts = this.#operators.withWaiting(operation.act);
     this.#dispatch({ _tag: "Sealed", acts });
     // Events before it may still write, however long their flush takes, and need the keys for it.
@@ -322,7 +324,7 @@ export class Peer {
 
   /** Nothing more is done; a flush under way is the store's to finish. */
   stop(): void {
-    this.#verification?.stop();
+    for (const each of [this.#verification, this.#rest]) each?.stop();
     this.#timers.clear();
     this.#running.driver.stop();
   }

@@ -2,7 +2,9 @@
 import type { Write } from "../../core/Tables.ts";
 import type { Event, Settings } from "../../core/protocol/Event.ts";
 import type { PeerId, Topology } from "../../core/protocol/Topology.ts";
+import type { AuditReadPorts } from "../../runtime/AuditReads.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
+import type { CatalogPorts } from "../../runtime/IdentityCatalog.ts";
 import type { OperatorJournal } from "../../runtime/OperatorLog.ts";
 import type { WallClock } from "../../runtime/WallClock.ts";
 import type { PeerDriver } from "../../runtime/PeerDriver.ts";
@@ -49,6 +51,9 @@ export interface Running {
   readonly driver: PeerDriver;
   readonly store: SealedStore;
 }
+
+/** The ports of every read. */
+export type Reading = CatalogPorts & AuditReadPorts & { readonly view: SealedStore["recalling"] };
 
 /** What an operator asks for who has this peer, which is alone, made a cluster. */
 export type PromotionWish = Pick<Extract<Event, { readonly _tag: "Promote" }>, "plan" | "actor" | "dryRun">;

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { Either } from "effect";
 import { sealState, type SealState } from "../../core/protocol/Status.ts";
 import { type Rejection, rejection } from "../../core/base/Rejection.ts";
+import { sealed } from "../../core/protocol/Unavailable.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { Verified } from "../../runtime/RowSum.ts";
 import type { CryptoBackend } from "../crypto/CryptoBackend.ts";
@@ -165,8 +166,7 @@ export class SealControl {
       const { peer, provider, backend } = this.#ports;
       const row = peer.state.cluster.peer;
       if (row === undefined) return Either.left(notInitialized);
-      if (!peer.state.fitness.unsealed)
-        return Either.left(rejection("SEALED", "This peer is sealed.", "Unseal it first."));
+      if (!peer.state.fitness.unsealed) return Either.left(sealed);
       if (this.#rekeying !== undefined) return Either.left(underWay);
       const present = this.#newSession();
       if (Either.isLeft(present)) return Either.left(present.left);
@@ -357,6 +357,10 @@ export class SealControl {
       if (came._tag === "SealedMeanwhile") return undefined;
       if (came.integrityFault !== undefined) log.error("integrity lost", { where: came.integrityFault });
       log.info("unsealed", { peerId: row.peerId });
+      void came.rest.then((where) => {
+        if (where !== undefined) log.error("integrity lost", { where });
+        else if (peer.isWhole) log.info("verified");
+      });
       if (came.isAudited) operation?.written();
       if (came.integrityFault === undefined) return undefined;
       return { outcome: "INTEGRITY_FAILURE", detail: "unsealed, and what is stored does not hold" };

@@ -59,6 +59,7 @@ const placed: { readonly [T in TableName]: Place } = {
   readable: "working",
   indexed: "working",
   head: "working",
+  ranges: "working",
 };
 
 const placeByTable = new Map<string, Place>(Object.entries(placed));

@@ -2,14 +2,23 @@
 import { Either } from "effect";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Ready } from "../../core/protocol/Message.ts";
+import { rowCodec, type Rows, type TableName } from "../../core/Tables.ts";
+import { text } from "../../core/codec/Codec.ts";
+import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { ByteStore, Change } from "../../runtime/ByteStore.ts";
+import { SealedStore } from "../../runtime/SealedStore.ts";
 import { decode } from "../../core/codec/CborReader.ts";
+import { encode } from "../../core/codec/CborWriter.ts";
 import { numberKey } from "../../core/protocol/Tables.ts";
 import { SEAL_VERSION, sealCodec } from "../../runtime/RowSeal.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
-import { SealedDisk } from "../disks/SealedDisk.ts";
+import { type MakeStore, SealedDisk } from "../disks/SealedDisk.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
 import type { Tampering } from "../world/Tampering.ts";
+
+const RANGE_TAG = "CUSTODY_RANGE_V1";
+const OPEN_TAG = "CUSTODY_OPEN_RANGES_V1";
+const CHAIN_TAG = "CUSTODY_RANGES_CHAIN_V1";
 
 const isSealed = ({ fitness: { unsealed } }: PeerState): boolean => !unsealed;
 const isDamaged = ({ fitness: { integrityFault } }: PeerState): boolean => integrityFault !== undefined;
@@ -22,6 +31,26 @@ const shows =
   (isUnsure: (state: PeerState) => boolean, signed: (state: PeerState) => Partial<Ready>) => (): Tampering => ({
     said: ({ state }, message) =>
       message._tag === "Ready" && state !== undefined && isUnsure(state) ? { ...message, ...signed(state) } : message,
+  });
+
+/** What is otherwise at a peer whose rows are sealed. */
+interface Otherwise {
+  readonly crypto?: Crypto;
+  readonly through?: (bytes: ByteStore) => ByteStore;
+  readonly made?: MakeStore;
+}
+
+/** Bulk runs seal no rows, and are left as they are. */
+const onSealed =
+  (otherwise: (crypto: Crypto) => Otherwise) =>
+  (honest: Cryptography): Cryptography => ({
+    ...honest,
+    newDisk: (keys, schedule, durable, schema) => {
+      const disk = honest.newDisk(keys, schedule, durable, schema);
+      if (!(disk instanceof SealedDisk)) return disk;
+      const { crypto = honest.crypto, through, made } = otherwise(honest.crypto);
+      return new SealedDisk(crypto, () => keys()?.integrity, schedule, durable, through, schema, made);
+    },
   });
 
 /** A changed row takes the seal of its transaction with it, which others still need. */
@@ -43,11 +72,63 @@ const droppingSeals = (bytes: ByteStore): ByteStore => ({
   },
 });
 
-const withDroppedSeals = (honest: Cryptography): Cryptography => ({
-  ...honest,
-  newDisk: (keys, schedule, durable) =>
-    new SealedDisk(honest.crypto, () => keys()?.integrity, schedule, durable, droppingSeals),
+const withDroppedSeals = onSealed(() => ({ through: droppingSeals }));
+
+/** A store that takes whatever it does not find for what never was. */
+class BelievesAbsence extends SealedStore {
+  readonly #bytes: ByteStore;
+
+  constructor(...made: ConstructorParameters<typeof SealedStore>) {
+    super(...made);
+    [this.#bytes] = made;
+  }
+
+  override get<T extends TableName>(table: T, key: string): Rows[T] | undefined {
+    return this.#bytes.get(table, key) === undefined ? undefined : super.get(table, key);
+  }
+}
+
+const withAbsence = onSealed(() => ({ made: (...made) => new BelievesAbsence(...made) }));
+
+/** A peer's rows with other cryptography than the peer's own. */
+const withCrypto = (change: (crypto: Crypto) => Partial<Crypto>) =>
+  onSealed((crypto) => ({ crypto: { ...crypto, ...change(crypto) } }));
+
+/** MACs under one tag say the same of everything. */
+const withoutMac = (tag: string) =>
+  withCrypto(({ mac }) => ({
+    mac: (secret, named, codec, value) =>
+      named === tag ? mac(secret, named, text(0), "") : mac(secret, named, codec, value),
+  }));
+
+/** The head says nothing of which ranges there are, and what stands for each. */
+const withoutChain = withCrypto(({ digest }) => ({
+  digest: (tag, codec, value) => (tag === CHAIN_TAG ? digest(tag, text(0), "") : digest(tag, codec, value)),
+}));
+
+/** Of the ranges that one transaction changes or cuts, the first is stored. */
+const storingOne = (bytes: ByteStore): ByteStore => ({
+  get: bytes.get,
+  scan: bytes.scan,
+  keys: bytes.keys,
+  commit: (changes, done) => {
+    const codec = rowCodec("ranges");
+    const first = (row: Uint8Array): Uint8Array => {
+      const { ranges } = Either.getOrThrow(decode(codec, row));
+      return encode(codec, { ranges: ranges.slice(0, 1) });
+    };
+    bytes.commit(
+      changes.map((change) =>
+        change.op === "insert" && change.table === "ranges" && change.key.startsWith("b")
+          ? { ...change, value: { ...change.value, row: first(change.value.row) } }
+          : change,
+      ),
+      done,
+    );
+  },
 });
+
+const withOneStored = onSealed(() => ({ through: storingOne }));
 
 export const damageBugs: ReadonlyArray<PlantedBug> = [
   {
@@ -63,6 +144,50 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     finds: "S25",
     schedule: "row-tamper-delete",
     tampering: () => ({ missesNothing: true }),
+  },
+  {
+    name: "absence-unproven",
+    changes: "a peer believes that a row never was where it finds none, without a look at its range",
+    finds: "S25",
+    orFinds: ["S28"],
+    schedule: "rows-unread",
+    crypto: "codec",
+    tampering: () => ({ cryptography: withAbsence }),
+  },
+  {
+    name: "range-unsummed",
+    changes: "a peer takes the rows of a range for its own where they are as many as they were",
+    finds: "S28",
+    orFinds: ["S13", "H1"],
+    schedule: "rows-unread",
+    crypto: "codec",
+    tampering: () => ({ cryptography: withoutMac(RANGE_TAG) }),
+  },
+  {
+    name: "ranges-unchained",
+    changes: "a peer believes where ranges begin and end, and what stands for each, whatever the head says",
+    finds: "S13",
+    orFinds: ["S28", "S25", "L5"],
+    schedule: "rows-unread",
+    crypto: "codec",
+    tampering: () => ({ cryptography: withoutChain }),
+  },
+  {
+    name: "open-unsummed",
+    changes: "a peer believes the rows that lie in open ranges, whatever the head says",
+    finds: "S28",
+    orFinds: ["S11", "S13", "S25", "L5"],
+    schedule: "rows-unread",
+    crypto: "codec",
+    tampering: () => ({ cryptography: withoutMac(OPEN_TAG) }),
+  },
+  {
+    name: "one-range-stored",
+    changes: "a peer stores one of the ranges that a transaction has changed or cut",
+    finds: "L5",
+    schedule: "rows-unread",
+    crypto: "codec",
+    tampering: () => ({ cryptography: withOneStored }),
   },
   {
     name: "seal-gone-with-first",

@@ -1,7 +1,6 @@
 /**
- * What really happened, which no peer can see as a whole: every batch and
- * statement that became durable, who prepared, refused and applied what, and
- * every subject that anybody ever stored. Checkers hold peers against it.
+ * What really happened, which no peer can see as a whole: every batch and statement that became durable, who prepared,
+ * refused and applied what, and every subject that anybody ever stored. Checkers hold peers against it.
  */
 import { absurd } from "effect";
 import type { Capacities } from "../../core/base/Capacities.ts";
@@ -269,7 +268,7 @@ export class Ghost {
     const { slot } = peer;
     if (write.table === "restore" && write.op !== "remove")
       return write.row.recovering ? this.#beginIncarnation(slot, write.row.restoration) : this.#endRecovery(peer);
-    // Rows that a recovering peer writes count as its own when it has recovered.
+    // Rows of a recovering peer count when it has recovered.
     if (this.isRecovering(slot) && write.table !== "batches" && write.table !== "refusals") return;
     if (write.op === "remove") {
       if (write.table === "preparations") this.#open[slot]?.delete(write.key as Digest);
@@ -330,6 +329,7 @@ export class Ghost {
       case "audit":
       case "head":
       case "seals":
+      case "ranges":
         return;
       default:
         return absurd(write);

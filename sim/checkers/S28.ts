@@ -1,4 +1,4 @@
-/** S28: a peer whose rows do not hold or are not verified yet, or that has no keys in memory, signs nothing. */
+/** S28: a peer that rests on rows that do not hold or are not verified yet, or has no keys in memory, signs nothing. */
 import type { Checker, Watched } from "./Checker.ts";
 import { Violation } from "../base/Violation.ts";
 
@@ -10,10 +10,11 @@ export const S28 = (): Checker => {
     if (where !== undefined && found.get(slot)?.process !== process) found.set(slot, { process, where });
   };
 
-  /** Why a peer must not sign: what was done to its disk, noticed or not; then what it has found itself. */
+  /** Why a peer must not sign: what was done to rows it rests on, noticed or not; then what it has found itself. */
   const reasonOf = ({ harm, isVerified, state, slot, process }: Watched): string | undefined => {
     if (!isVerified) return `peer ${slot} had its keys back, and had not verified its rows`;
-    if (harm !== undefined) return `peer ${slot} was unsealed on a disk that somebody had changed: ${harm}`;
+    if (harm !== undefined)
+      return `peer ${slot} has taken for its own what somebody had changed before it was unsealed: ${harm}`;
     const known = found.get(slot);
     if (known?.process === process) return `peer ${slot} found that rows do not hold: ${known.where}`;
     return state?.fitness.quarantine && `peer ${slot} is quarantined: ${state.fitness.quarantine}`;

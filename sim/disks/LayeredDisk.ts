@@ -163,6 +163,11 @@ export class LayeredDisk<V> {
     this.#durable();
   }
 
+  /** All rows, as they are now. */
+  get content(): ReadonlyMap<TableName, ReadonlyMap<string, V>> {
+    return new Map([...this.#tables].map(([table, rows]) => [table, new Map(rows)] as const));
+  }
+
   /** Changes a row without the peer's knowledge. */
   overwrite(table: TableName, key: string, value: V | undefined): void {
     if (value === undefined) this.#rows(table).delete(key);

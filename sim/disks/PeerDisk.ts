@@ -1,6 +1,7 @@
 /** A peer's disk as the world handles it: a store for the driver, and the ways in which disks fail. */
-import type { TableName } from "../../core/Tables.ts";
-import type { KeyView, PeerStore } from "../../runtime/PeerStore.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
+import type { RowView, TableName } from "../../core/Tables.ts";
+import { IntegrityFailure, type KeyView, type PeerStore } from "../../runtime/PeerStore.ts";
 import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 
@@ -19,8 +20,19 @@ export interface PeerDisk extends PeerStore, KeyView {
   readonly useKey: (present: boolean) => void;
   /** Brings a later integrity key into memory. */
   readonly addKey: (integrity: IntegrityKey) => void;
-  /** Where the rows do not hold, or undefined; what a peer asks itself when it is unsealed. */
+  /** Rows as they lie there, for those who watch: a read of the peer itself proves them first. */
+  readonly watched: RowView;
+  /** Where the rows do not hold that its start has read, or undefined; what a peer asks itself when it is unsealed. */
   readonly verify: () => string | undefined;
+  /** Whether rows are left to be verified after an unseal. */
+  readonly verifiesLater: boolean;
+  /** Looks at some more of its rows: where they do not hold, whether that were the last, or that there are more. */
+  readonly verifyMore: () => "more" | "whole" | { readonly fault: string };
+  /**
+   * What was done to its rows before it was unsealed, and what the peer took for its own all the same, by the world's
+   * own record; or undefined.
+   */
+  readonly believed: string | undefined;
   /** What was done to its rows and not undone, by the world's own record, whatever the store thinks; or undefined. */
   readonly harm: string | undefined;
   /** Whether anything lies under a key, by the world's own record: no seal is opened. */
@@ -34,9 +46,26 @@ export interface PeerDisk extends PeerStore, KeyView {
   readonly tear: (share: number) => boolean;
   /** Takes one row away without the peer's knowledge. */
   readonly remove: (table: TableName, key: string) => void;
+  /** Puts one row back as it was before its last change, number `at` of those there are; false where there is none. */
+  readonly putOlder: (at: number) => boolean;
+  /**
+   * Puts all rows of one range back as they were some transactions ago, number `at` of those that have changed,
+   * and what is stored of the range as well; false where there is none.
+   */
+  readonly putOlderRange: (at: number) => boolean;
   /** Brings every damaged or deleted row back as it was. */
   readonly repair: () => void;
   readonly wipe: () => void;
   /** Keeps the content as it is now; what it returns brings all of it back, as an old snapshot would. */
   readonly photograph: () => () => void;
 }
+
+/** Whether nobody has initialized a peer on it. */
+export const isBlank = (disk: PeerStore): boolean => {
+  try {
+    return disk.get("peer", SELF) === undefined;
+  } catch (fault) {
+    if (fault instanceof IntegrityFailure) return false;
+    throw fault;
+  }
+};

@@ -18,6 +18,8 @@ export class SimDisk implements PeerDisk {
   #hasKey = false;
   /** Whether all rows were verified since the key is in use: from then on a read notices that a row is gone. */
   #isVerified = false;
+  /** What was done to its rows when it was unsealed: all of them are looked at then. */
+  #believed: string | undefined;
   /** The rows that a process read for its state, until they are verified or a transaction is written. */
   #readAtStart: Map<string, AnyRow | undefined> | undefined;
   readonly atStart: RowView = {
@@ -87,6 +89,7 @@ export class SimDisk implements PeerDisk {
   }
 
   open(): void {
+    this.#believed = undefined;
     this.#readAtStart = new Map();
     this.#rows.makeDurable();
   }
@@ -101,10 +104,25 @@ export class SimDisk implements PeerDisk {
   }
 
   verify(): string | undefined {
-    const harm = this.harm ?? this.#exchanged();
+    this.#believed = this.harm;
+    const harm = this.#believed ?? this.#exchanged();
     this.#isVerified = harm === undefined;
     if (this.#isVerified) this.#readAtStart = undefined;
     return harm;
+  }
+
+  get watched(): RowView {
+    return this;
+  }
+
+  get believed(): string | undefined {
+    return this.#believed;
+  }
+
+  readonly verifiesLater = false;
+
+  verifyMore(): "whole" {
+    return "whole";
   }
 
   /** A row that is another one than at the start. A disk that is put back has the very rows it had. */
@@ -138,6 +156,15 @@ export class SimDisk implements PeerDisk {
     if (row === undefined) return;
     this.#deleted.set(`${table}/${key}`, { table, key, row });
     this.#rows.overwrite(table, key, undefined);
+  }
+
+  /** A row has no seal here that would tell its age. */
+  putOlder(): boolean {
+    return false;
+  }
+
+  putOlderRange(): boolean {
+    return false;
   }
 
   repair(): void {

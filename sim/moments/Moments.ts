@@ -18,6 +18,7 @@ import {
   wipeOne,
 } from "./Machines.ts";
 import { olderVersion } from "./OlderVersion.ts";
+import { changeRowsWhileDown } from "./RowsWhileDown.ts";
 import {
   changeWhileAsked,
   disbelieveTokens,
@@ -42,6 +43,7 @@ export const moments = {
   damageUnderFinish,
   tearReservation,
   exchangeDisk,
+  changeRowsWhileDown,
   changeWhileAsked,
   disbelieveTokens,
   judgeTooLate,

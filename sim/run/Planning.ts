@@ -86,7 +86,8 @@ export const planOf = (
   const mode = options.mode ?? "within";
   const schedule = scheduleNamed(name);
   const peers = options.peers ?? drawnPeers(choices, schedule, mode);
-  const crypto = options.crypto ?? tierOf(seed);
+  const drawn = tierOf(seed);
+  const crypto = options.crypto ?? (schedule.isSealed === true && drawn === "fast" ? "codec" : drawn);
   const draft = schedule.plan(choices);
   const promotion = draft.promotion && { ...draft.promotion, source: Math.min(draft.promotion.source, peers) };
   const plan: Plan = {

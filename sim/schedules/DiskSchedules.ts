@@ -9,6 +9,18 @@ export const diskSchedules = {
     plan: () => ({ faults: weights("bit rot", "deleted row", "lost record", "torn write", "repaired rows", "crash") }),
     nemeses: (choices) => [moments.exchangeDisk(choices)],
   },
+  // Rows are gone, or come back as they were, before an unseal that does not look at all of them.
+  "rows-unread": {
+    marks: { "rows were changed while no process ran": 4, "a range of rows was put back as it was": 20 },
+    share: 110,
+    isSealed: true,
+    plan: () => ({
+      faults: weights("deleted row", "repaired rows", "crash", "seal"),
+      faultMicros: 2_000_000,
+      workload: { fresh: 40, retry: 60, callers: 12, mostThinkMicros: 40_000 },
+    }),
+    nemeses: (choices) => [moments.changeRowsWhileDown(choices)],
+  },
   // The writer finds a row damaged while requests forwarded by others wait.
   "damage-under-forward": {
     marks: { "the writer told a forwarded request of damage": 5 },

@@ -32,6 +32,8 @@ export interface Schedule {
   readonly share?: number;
   /** Its point needs the service's capacities: none is drawn smaller. */
   readonly isRoomy?: boolean;
+  /** Its point needs rows with seals: no run of it is of the tier fast, unless that is asked for. */
+  readonly isSealed?: boolean;
   /** By default any. */
   readonly sizes?: Sizes;
   readonly plan: (choices: Choices) => Draft;

@@ -35,6 +35,8 @@ const STRANGER_MICROS: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
 
 /** How long an operator waits before it asks for the status of a peer that has not answered. */
 const LOOKS_AGAIN_MICROS = 1_000_000;
+/** Between two looks at rows that were not verified before the unseal: slow, so that much happens before the last. */
+const VERIFIES_AFTER_MICROS = 150_000;
 
 /** What a seal or an unseal under way will have written. */
 interface UnderWay {
@@ -216,6 +218,18 @@ export class Operators {
     if (acts.length > 0) this.#unsealing.set(peer.slot, { process: peer.process, act, acts });
     else peer.log?.handOver();
     this.#ground.settle(peer);
+    if (peer.disk.verifiesLater) this.#verifyLater(peer);
+  }
+
+  /** Its other rows are verified while it is at work. */
+  #verifyLater(peer: SimPeer): void {
+    const { process } = peer;
+    this.#ground.scheduler.after(VERIFIES_AFTER_MICROS, () => {
+      if (!peer.isUp || peer.process !== process || peer.signer === undefined) return;
+      const hasMore = peer.verifyMore();
+      this.#ground.settle(peer);
+      if (hasMore) this.#verifyLater(peer);
+    });
   }
 
   /** Asks an unsealed peer to seal itself, which waits for what is under way. */

@@ -215,7 +215,7 @@ export class Service {
     chronicle.calls += 1;
     const before = peer.transactions;
     // What lies in a subject's table is a row of it.
-    const found = given(peer.isDamaged ? undefined : (rowAt(peer.store, subject, ref) as R | undefined));
+    const found = given(peer.isDamaged ? undefined : (rowAt(peer.disk, subject, ref) as R | undefined));
     observer?.acted("read", peer.slot, ref, found !== undefined);
     if (!peer.isIdle) chronicle.marks.add("read while a flush was under way");
     for (const hook of this.#read) hook(peer, { subject, ref, found, transactions: peer.transactions - before });
@@ -232,7 +232,7 @@ export class Service {
     if (!peer.isVerified || state?.fitness.unsealed !== true) return false;
     if (state.fitness.integrityFault !== undefined || state.rejoining.recovery !== undefined) return false;
     try {
-      return rowAt(peer.store, subject, ref) === undefined;
+      return rowAt(peer.disk, subject, ref) === undefined;
     } catch (fault) {
       if (!(fault instanceof IntegrityFailure)) throw fault;
       if (this.#ports.tampering.missesNothing === true) return true;

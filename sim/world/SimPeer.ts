@@ -12,17 +12,16 @@ import type { Message } from "../../core/Message.ts";
 import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { type Rows, type RowView, type TableName, type Write } from "../../core/Tables.ts";
-import { SELF } from "../../core/protocol/Tables.ts";
 import { OperatorLog, type OperatorLogPorts } from "../../runtime/OperatorLog.ts";
-import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
 import { WallClock } from "../../runtime/WallClock.ts";
 import type { Watched } from "../checkers/Checker.ts";
 import type { Cryptography, PeerKeys } from "../crypto/Cryptography.ts";
 import type { FlushEnd } from "../disks/LayeredDisk.ts";
-import type { PeerDisk } from "../disks/PeerDisk.ts";
+import { isBlank, type PeerDisk } from "../disks/PeerDisk.ts";
 import { SimJournal } from "../disks/SimJournal.ts";
+import { hindrancesOf } from "./Hindrances.ts";
 import { isOfIndex, withoutIndex } from "./OlderVersion.ts";
 import { boxOpener } from "./BoxOpener.ts";
 import { anewFrom, SimClock } from "./SimClock.ts";
@@ -120,7 +119,8 @@ export class SimPeer implements Watched {
   readonly #laterKeys: Array<IntegrityKey> = [];
   /** In use for envelopes while unsealed. */
   signer: Signer | undefined;
-  harm: string | undefined;
+  /** That its process was started on other rows than it was unsealed on. */
+  #exchanged: string | undefined;
   process = 0;
   transactions = 0;
   /** Messages that its drivers have said. */
@@ -172,7 +172,12 @@ export class SimPeer implements Watched {
   }
 
   get store(): RowView {
-    return this.disk;
+    return this.disk.watched;
+  }
+
+  /** What was done to rows that its process rests on, by the world's own record. */
+  get harm(): string | undefined {
+    return this.disk.believed ?? this.#exchanged;
   }
 
   /** Events that wait behind the one under way. */
@@ -197,9 +202,10 @@ export class SimPeer implements Watched {
     this.composition = this.lacksIndex ? withoutIndex(newest) : newest;
     this.disk.open();
     // Without an initialization there is no vault to open; the keys are just being made.
-    if (this.#isBlank()) this.disk.useKey(true);
+    if (isBlank(this.disk)) this.disk.useKey(true);
     this.process += 1;
     this.isExchanged = false;
+    this.#exchanged = undefined;
     const process = this.process;
     const alive = (): boolean => this.process === process && this.#driver !== undefined;
     const wallClock = new WallClock({
@@ -263,17 +269,7 @@ export class SimPeer implements Watched {
 
   /** Its not-ready reasons, a bit for each: until they end it passes over what will concern it afterwards. */
   get hindrances(): number {
-    const { state } = this;
-    if (state === undefined) return 0;
-    const {
-      fitness: { unsealed, integrityFault, quarantine },
-      rejoining: { unproven, recovery },
-      cluster,
-    } = state;
-    const isBetween = cluster.membership === undefined || cluster.promotion.own?.stage === "DECIDED";
-    const isOut = integrityFault !== undefined || quarantine !== undefined;
-    const all = [!unsealed, unproven.size > 0, isOut, recovery !== undefined, isBetween];
-    return all.reduce((bits, isHindered, index) => (isHindered ? bits | (1 << index) : bits), 0);
+    return this.state === undefined ? 0 : hindrancesOf(this.state);
   }
 
   dispatch(event: Event, consumed?: () => void): void {
@@ -300,9 +296,17 @@ export class SimPeer implements Watched {
     this.isVerifying = false;
     this.isVerified = true;
     const where = this.disk.verify();
-    this.harm = this.disk.harm ?? (this.isExchanged ? "its process was started on an older one" : undefined);
+    this.#exchanged = this.isExchanged ? "its process was started on an older one" : undefined;
     if (where !== undefined && !this.#surroundings.ignoresDamage) this.dispatch({ _tag: "IntegrityLost", where });
     return this.#surroundings.signsUnverified ? [] : this.#useSigner(act);
+  }
+
+  /** Verifies some of the rows that nobody has read since the unseal; whether there are more. */
+  verifyMore(): boolean {
+    const looked = this.disk.verifyMore();
+    if (typeof looked === "string") return looked === "more";
+    if (!this.#surroundings.ignoresDamage) this.dispatch({ _tag: "IntegrityLost", where: looked.fault });
+    return false;
   }
 
   #useSigner(act?: OperatorAct): ReadonlyArray<NumberedAct> {
@@ -377,15 +381,6 @@ export class SimPeer implements Watched {
     this.unsealsNext = false;
     this.opening = 0;
     this.disk.useKey(false);
-  }
-
-  #isBlank(): boolean {
-    try {
-      return this.disk.get("peer", SELF) === undefined;
-    } catch (fault) {
-      if (fault instanceof IntegrityFailure) return false;
-      throw fault;
-    }
   }
 
   #madeDurable(): void {

@@ -15,7 +15,7 @@ import { packedSelf } from "../../../properties/webauthn/Authenticator.ts";
 import type { Digest } from "../../base/Digest.ts";
 import type { Message } from "../../Message.ts";
 import type { EvaluationContext } from "../../protocol/EvaluationContext.ts";
-import type { Rows, RowView, TableName } from "../../Tables.ts";
+import type { Rows, RowView, TableName, Write } from "../../Tables.ts";
 import { enrollmentOf, isOptions, OPTIONS_PATH } from "./Enrollment.ts";
 import { enrollPasskey } from "./EnrollPasskey.ts";
 import { type Finish, FINISH_PATH, finishOf, isFinish, responseIn } from "./Finish.ts";
@@ -205,15 +205,15 @@ describe("a finish", () => {
     const cluster = enrolling(3);
     const offer = offerOf(cluster, 1, "options");
     const [key = ""] = cluster.tables.get(3)?.get("sessions")?.keys() ?? [];
-    const row = cluster.tables.get(3)?.get("sessions")?.get(key);
-    // A disk that lost the row looks like this to the finish; its own seal would show it sooner.
-    cluster.tables.get(3)?.get("sessions")?.delete(key);
+    const row = cluster.row(3, "sessions", key);
+    const write = (each: Write): void => cluster.stores.get(3)?.commit([each], () => undefined);
+    write({ op: "remove", table: "sessions", key });
     finish(cluster, 2, "finish", offer.invitation, credential(offer));
     cluster.pass(6_000);
     expect(cluster.answers.get("finish")).toMatchObject({ rejection: { members: [{ peerId: 3 }] } });
     expect(rowsOf(cluster, "preparations")).toEqual([0, 0, 0]);
     expect([completedOf(cluster, 1), completedOf(cluster, 2)]).toEqual([undefined, undefined]);
-    if (row !== undefined) cluster.tables.get(3)?.get("sessions")?.set(key, row);
+    if (row !== undefined) write({ op: "insert", table: "sessions", key, row });
     finish(cluster, 2, "another", offer.invitation, credential(offer, { seed: "another" }));
     cluster.pass(6_000);
     expect(cluster.answers.get("another")).toMatchObject({ _tag: "Registered", created: true });

@@ -1,0 +1,72 @@
+/**
+ * Somebody is at a disk while no process runs: rows of the registry go, or come back as they were, with the seals they
+ * had. An unseal does not look at all of them, and callers ask for what was there.
+ */
+import type { TableName } from "../../core/Tables.ts";
+import type { Choices, Unit } from "../base/Choices.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { Nemesis, World } from "../world/World.ts";
+import { struck } from "./Moment.ts";
+
+/** Flushes of a peer between two visits. */
+const EVERY = 16;
+/** Tables whose rows are asked for by key. */
+const ASKED: ReadonlyArray<TableName> = ["approvers", "keys", "slots", "certificates"];
+const MOST_ROWS = 64;
+/** A caller asks for a record that has gone, before all rows are looked at or not. */
+const READ_AFTER_MICROS: ReadonlyArray<number> = Array.from({ length: 16 }, (_, at) => (at + 1) * 50_000);
+const REPAIRED_AFTER_MICROS = 3_000_000;
+
+const takeAway = (world: World, peer: SimPeer, unit: Unit): boolean => {
+  const { disk } = peer;
+  const table = unit.named("of table", "approvers", ASKED, [3, 1, 1, 1]);
+  const rows = disk.watched.scan(table, "", MOST_ROWS);
+  const hit = rows[unit.between("row", 0, 0, Math.max(0, rows.length - 1), 0, MOST_ROWS - 1)];
+  if (hit === undefined) return false;
+  disk.remove(table, hit.key);
+  if (table === "approvers")
+    for (const after of READ_AFTER_MICROS) world.after(after, () => world.service.read(peer, hit.key));
+  return true;
+};
+
+const visit = (world: World, peer: SimPeer, unit: Unit): boolean => {
+  const does = ["takes one away", "puts one back", "puts a range back"] as const;
+  const how = unit.named("does", "takes one away", does, [2, 1, 1]);
+  if (how === "takes one away") return takeAway(world, peer, unit);
+  const at = unit.between("which", 0, 0, MOST_ROWS);
+  if (how === "puts one back") return peer.disk.putOlder(at);
+  const isBack = peer.disk.putOlderRange(at);
+  if (isBack) world.marks.add("a range of rows was put back as it was");
+  return isBack;
+};
+
+const repair = (world: World, peer: SimPeer): void => {
+  if (world.healed || !peer.isDamaged) return;
+  world.processes.crash(peer, "process", false);
+  peer.disk.repair();
+  peer.isDamaged = false;
+  world.processes.start(peer);
+};
+
+export const changeRowsWhileDown = (choices: Choices): Nemesis => {
+  const counts = new Map<number, number>();
+  const first = choices.plan("rows while down").between("at flush", 8, 4, EVERY);
+  return {
+    flushed: (world, peer) => {
+      const count = (counts.get(peer.slot) ?? 0) + 1;
+      counts.set(peer.slot, count);
+      if (world.healed || peer.isDamaged || peer.state?.cluster.membership === undefined) return;
+      const visits = world.choices.stream(`rows of peer ${peer.slot} while down`).next();
+      const unit = struck(world, visits, "rows changed while no process ran", count % EVERY === first % EVERY);
+      if (unit === undefined) return;
+      world.after(1, () => {
+        if (world.healed || peer.isDamaged || !peer.isUp || peer.disk.flushing) return;
+        world.processes.crash(peer, "process");
+        if (!visit(world, peer, unit)) return;
+        peer.isDamaged = true;
+        world.marks.add("rows were changed while no process ran");
+        world.after(REPAIRED_AFTER_MICROS, () => repair(world, peer));
+      });
+    },
+  };
+};
