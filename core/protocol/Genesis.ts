@@ -206,7 +206,8 @@ const cardFault = (step: Step, peer: Rows["peer"], card: GenesisCard): string | 
   return undefined;
 };
 
-const noteFault = (step: Step, peerId: PeerId, fault: string): void => {
+/** Why no cluster is founded, or none that this peer belongs to: for its operator. */
+export const noteFault = (step: Step, peerId: PeerId, fault: string): void => {
   const {
     cluster: { founding },
   } = step.state;
@@ -225,7 +226,9 @@ export const onGenesisCard = (step: Step, from: PeerId, { card, mac }: MessageOf
   // A member whose disk is from before the founding. It needs no secret, and nobody has one any more.
   const isMember = membership?.keys.get(from) === card.identityKey;
   // Without a secret nobody can be refused; but a peer whose key is not the pinned one can see that for itself.
-  const isShown = isMember || settings.bootstrapSecret === undefined;
+  // Nor does a target of a promotion ever have one.
+  const isTargets = mac === undefined && pinned?.topology.prevDigest !== undefined;
+  const isShown = isMember || settings.bootstrapSecret === undefined || isTargets;
   if (pinned !== undefined && isShown) return showPinned(step, from, pinned);
   if (isTarget(step) || settings.bootstrapSecret === undefined) return;
   if (mac === undefined || !isCardMac(crypto, settings.bootstrapSecret, card, mac))
@@ -313,6 +316,10 @@ export const onGenesisVote = (step: Step, from: PeerId, message: MessageOf<"Gene
   pinWhenComplete(step, vote.topology);
 };
 
+/** What a peer is shown that is not the one that the cluster was founded with. */
+export const shownWithoutThis = (from: PeerId, self: PeerId): string =>
+  `peer ${from} shows a cluster that was founded with another key for peer ${self}: this one was wiped, or initialized again`;
+
 export const onGenesisPinned = (step: Step, from: PeerId, { pinned }: MessageOf<"GenesisPinned">): void => {
   const { vote } = step.state.cluster.founding;
   const { crypto } = step.context;
@@ -326,11 +333,7 @@ export const onGenesisPinned = (step: Step, from: PeerId, { pinned }: MessageOf<
   const signature = signatures[place];
   if (signature === undefined || !isPinnedByAll(crypto, pinned)) return;
   if (topology.members[place]?.identityKey !== peer.identityKey)
-    return noteFault(
-      step,
-      from,
-      `peer ${from} shows a cluster that was founded with another key for peer ${peer.peerId}: this one was wiped, or initialized again`,
-    );
+    return noteFault(step, from, shownWithoutThis(from, peer.peerId));
   // A topology with its own signature has its vote, whether the peer remembers it or not.
   if (vote === undefined) step.write({ op: "insert", table: "genesis", key: SELF, row: { topology, signature } });
   pin(step, pinned);

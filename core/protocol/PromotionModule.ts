@@ -27,7 +27,7 @@ const ACTIVE: ReadonlySet<Mode> = new Set(["active"]);
 const PROMOTING: ReadonlySet<Mode> = new Set(["promoting"]);
 
 const onDecided = (step: Step, from: PeerId, told: PromotionMessageOf<"Promotion.Decided">): void => {
-  if (step.mode === "founding") return install(step, told);
+  if (step.mode === "founding") return install(step, from, told);
   onOwnDecision(step, told);
   if (step.mode === "quarantined") forgetInquiry(step, "it has decided a promotion before, and does not remember it");
   sayInstalled(step, from, told);

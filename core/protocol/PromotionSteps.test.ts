@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { codeOf, crypto } from "../../properties/cluster/Cluster.ts";
+import { type Cluster, codeOf, crypto } from "../../properties/cluster/Cluster.ts";
 import {
   answeredWith,
   expectDone,
@@ -16,6 +16,10 @@ import type { Message } from "../Message.ts";
 import { promotionStatus } from "./PromotionStatus.ts";
 
 const OTHER = "ab".repeat(32) as PublicKey;
+const faultsAt = (cluster: Cluster, peerId: number): ReadonlyArray<string> => [
+  ...stateOf(cluster, peerId).cluster.founding.faults.values(),
+];
+
 const FORGED = "cd".repeat(64) as Signature;
 
 /** Messages of this kind are changed on their way, or lost. */
@@ -302,6 +306,25 @@ describe("a target", () => {
     cluster.register(3, "then", "bob", 2);
     cluster.pass(1_000);
     expect(codeOf(cluster, "then")).toBe("Registered");
+  });
+
+  it("that is initialized again is told that the cluster has another in its place", () => {
+    const cluster = withApprover();
+    cluster.tamper = altering("Promotion.Decided", (message, to) =>
+      to === 3
+        ? { ...message, pinned: { ...message.pinned, signatures: message.pinned.signatures.toReversed() } }
+        : message,
+    );
+    promote(cluster);
+    cluster.pass(2_000);
+    const peer = cluster.row(3, "peer", "self") ?? expect.fail("it is initialized");
+    Object.assign(stateOf(cluster, 3).cluster, { peer: { ...peer, identityKey: OTHER } });
+    expect(faultsAt(cluster, 3)).toEqual([]);
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(2_000);
+    expect(faultsAt(cluster, 3)).toContainEqual(
+      "peer 2 shows a cluster that was founded with another key for peer 3: this one was wiped, or initialized again",
+    );
   });
 
   it("shows no registry before it has one", () => {

@@ -5,7 +5,7 @@
  */
 import type { Signature } from "../base/Digest.ts";
 import { auditPromotion } from "./Audit.ts";
-import { pin } from "./Genesis.ts";
+import { noteFault, pin, shownWithoutThis } from "./Genesis.ts";
 import { continues, type Draft, isDecision, topologyOf, transferIdOf } from "./PromotionDraft.ts";
 import type { PromotionMessageOf } from "./PromotionMessages.ts";
 import { promotionTables } from "./PromotionState.ts";
@@ -124,14 +124,24 @@ const bind = (step: Step, draft: Draft, previous: PinnedTopology, signature: Sig
  * P4: a peer that belongs to nothing becomes a member, and takes the registry. Whether or not it remembers its
  * signature, that is in the decision: a peer that was put back from a backup comes in the same way.
  */
-export const install = (step: Step, { draft, previous, pinned }: PromotionMessageOf<"Promotion.Decided">): void => {
+export const install = (
+  step: Step,
+  from: PeerId,
+  { draft, previous, pinned }: PromotionMessageOf<"Promotion.Decided">,
+): void => {
   const { crypto } = step.context;
   const { peer, founding, promotion } = step.state.cluster;
   const { topology } = pinned;
   const place = topology.members.findIndex(({ peerId }) => peerId === step.self);
   const signature = pinned.signatures[place];
-  if (signature === undefined || topology.members[place]?.identityKey !== peer?.identityKey) return;
+  if (signature === undefined || peer === undefined) return;
   if (!continues(crypto, draft, previous) || !isDecision(crypto, draft, pinned)) return;
+  if (topology.members[place]?.identityKey !== peer.identityKey) {
+    // Anybody can make such a decision: only the named source is believed in this.
+    if (step.context.settings.joins?.identityKey === previous.topology.members[0]?.identityKey)
+      noteFault(step, from, shownWithoutThis(from, peer.peerId));
+    return;
+  }
   if (founding.vote !== undefined && founding.vote.digest !== topologyDigest(crypto, topology)) return;
   if (promotion.bound === undefined) bind(step, draft, previous, signature);
   // Nothing of the registry is here yet: it is taken as after a restore, from whoever has it.

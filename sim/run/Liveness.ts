@@ -384,7 +384,7 @@ const assertRefusedByName = (world: World): void => {
   world.run(world.now + 10 * SECOND);
   const named = world.peers.some((peer) => {
     const { state } = peer;
-    return state !== undefined && state.cluster.founding.faults.size > 0;
+    return state !== undefined && state.cluster.founding.faults.size + state.cluster.promotion.refused.size > 0;
   });
   // A peer that was wiped before any other knew it is a peer like any other.
   const isWhole = world.peers.every((peer) => peer.state?.cluster.membership !== undefined);

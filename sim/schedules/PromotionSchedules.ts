@@ -2,8 +2,10 @@
 import type { Choices } from "../base/Choices.ts";
 import type { PromotionOf } from "../base/Plan.ts";
 import { betray } from "../faults/Treason.ts";
+import { oldEpoch } from "../moments/OldEpoch.ts";
 import { crashWhilePromoting, deafTarget } from "../moments/Promoting.ts";
 import { promotedBack } from "../moments/PromotedBack.ts";
+import { rebuiltTarget } from "../moments/Rebuilt.ts";
 import { among, BUSY_FAULTS, type Family, happens, type Sizes, weights } from "./Schedule.ts";
 
 /** A source and its targets. */
@@ -12,7 +14,7 @@ const SECOND = 1_000_000;
 /** All together have five usual shares, so that what else a seed draws does not move. */
 const SHARE = 44;
 const SHARE_OF_OLD_DISKS = 32;
-const SHARE_OF_LIARS = 92;
+const SHARE_OF_OTHERS = 46;
 
 const promotionOf = (choices: Choices, source: number): PromotionOf => ({
   source,
@@ -91,7 +93,7 @@ export const promotionSchedules = {
       "a lying source: another registry": 12,
       "a lying source: claimed an end": 12,
     },
-    share: SHARE_OF_LIARS,
+    share: SHARE_OF_OTHERS,
     sizes: PROMOTED,
     plan: (choices) => ({ steps: 2_000, promotion: anySource(choices), workload: WORK }),
     nemeses: () => [betray("lying source")],
@@ -102,10 +104,28 @@ export const promotionSchedules = {
       "a lying target: accepted with both": 12,
       "a lying target: bound to another draft": 24,
     },
-    share: SHARE_OF_LIARS,
+    share: SHARE_OF_OTHERS,
     sizes: PROMOTED,
     plan: (choices) => ({ steps: 2_000, promotion: anySource(choices), workload: WORK }),
     nemeses: () => [betray("lying target")],
+  },
+  "promote-old-messages": {
+    marks: { "a message of before the promotion came again": 3, "a stranger offered a promotion": 3 },
+    share: SHARE_OF_OTHERS,
+    sizes: PROMOTED,
+    plan: (choices) => ({ steps: 2_000, promotion: anySource(choices), workload: WORK }),
+    nemeses: (choices) => [oldEpoch(choices)],
+  },
+  "promote-rebuilt-target": {
+    marks: {
+      "a target that had accepted came back empty": 6,
+      "a target that had installed came back empty": 9,
+      "a target came back as a stranger": 9,
+    },
+    share: SHARE_OF_OTHERS,
+    sizes: PROMOTED,
+    plan: (choices) => ({ steps: 2_000, promotion: anySource(choices), workload: WORK }),
+    nemeses: (choices) => [rebuiltTarget(choices)],
   },
   "promote-rollback-source": {
     marks: {
