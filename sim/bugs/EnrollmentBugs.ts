@@ -112,6 +112,20 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "counted-for-whoever-asks",
+    changes: "the writer takes all unfinished sessions for those of the registrar that asks",
+    finds: "S56",
+    schedule: "few-sessions",
+    tampering: () => ({
+      stepped: (_world, _peer, state) => {
+        const { offers, sessions } = enrollmentIn(state);
+        const asker = [...offers.values()].at(-1)?.actor;
+        if (asker === undefined || !(sessions instanceof Map)) return;
+        for (const [name, mark] of enrollmentIn(state).sessions) sessions.set(name, { ...mark, registrar: asker });
+      },
+    }),
+  },
+  {
     name: "refusals-forgotten",
     changes: "a peer does not count how many responses it has refused",
     finds: "S10",

@@ -111,7 +111,7 @@ export const rules = {
     done: ["get: a version", "policy: read"],
   },
   "7 428": answer(["METADATA"], "PRECONDITION_REQUIRED", "S30"),
-  "7 429 sessions": answer(["OPTIONS"], "SESSION_CAPACITY", "S10"),
+  "7 429 sessions": answer(["OPTIONS"], "SESSION_CAPACITY", "S10", "S56"),
   "7 429 preparations": answer(["REGISTER"], "PREPARATION_CAPACITY", "S10"),
   "10.5 helpers": ofKeys("10.5 helpers", "REPAIR answered Repaired", "S30", "K7"),
   "10.7 base": ofKeys("10.7 base", "KEYGEN answered 200", "S30", "K6"),

@@ -107,7 +107,9 @@ export const destroyKey: Model<KeyEnding> = {
   assertMeant: (requestId, { kind, keyId, generation, isFinal }, token, answer) => {
     if (answer._tag !== "KeyDestroyed") throw unasked(requestId, kind, answer);
     const isEnded = answer.generation.generation === generation && answer.generation.state === "DESTROYED";
-    if (answer.key.keyId !== keyId || !isEnded || (isFinal && answer.key.status !== "DESTROYED"))
+    // The generation in use goes with its key only.
+    const isWhole = isFinal ? answer.key.status === "DESTROYED" : generation < answer.key.generation;
+    if (answer.key.keyId !== keyId || !isEnded || !isWhole)
       throw notAsked(
         requestId,
         `the end of generation ${generation} of ${keyId}`,
