@@ -39,6 +39,22 @@ describe("a peer that asks what became of a proposal", () => {
   });
 });
 
+describe("a peer that is asked what became of a proposal", () => {
+  it("answers once, however often a question names it", () => {
+    const cluster = founded();
+    const answers: Array<number> = [];
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "SettleAnswer") answers.push(message.items.length);
+      if (message._tag === "SettleQuery") return { ...message, items: [...message.items, ...message.items] };
+      return message._tag === "Votes" ? undefined : message;
+    };
+    cluster.register(2, "request", "alice", 7);
+    cluster.pass(5_000);
+    expect(answers.length).toBeGreaterThan(0);
+    expect(new Set(answers)).toEqual(new Set([1]));
+  });
+});
+
 describe("a proposal whose writer went away", () => {
   it("is applied by survivors that jointly hold all receipts, and by the writer when it is back", () => {
     const cluster = founded();

@@ -172,10 +172,11 @@ export const onSettleQuery = (step: Step, from: PeerId, message: MessageOf<"Sett
   refuse(step, refusing, () => undefined);
   reacknowledge(step, decided, (all) =>
     step.whenSigned(() => {
-      const items = message.items.map(({ proposal }): AnswerItem => {
-        const id = proposalId(crypto, proposal);
-        return asked.has(id) ? answerFor(step, id, all.get(id)) : { proposalId: id, ...UNKNOWN };
-      });
+      // Once each, however often it was asked.
+      const ids = new Set(message.items.map(({ proposal }) => proposalId(crypto, proposal)));
+      const items = [...ids].map(
+        (id): AnswerItem => (asked.has(id) ? answerFor(step, id, all.get(id)) : { proposalId: id, ...UNKNOWN }),
+      );
       for (const part of inParts(items, step.capacities.heldStatements))
         step.send(from, { _tag: "SettleAnswer", nonce: message.nonce, items: part });
       sendApplied(step, from, all);

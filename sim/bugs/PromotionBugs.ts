@@ -1,6 +1,8 @@
 /** Bugs of promotions: in what a source pins and decides, in what a target accepts, and in when which of them is done. */
+import { SELF } from "../../core/protocol/Tables.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Stage } from "../../core/protocol/PromotionState.ts";
+import { nameOf } from "../checkers/S27.ts";
 import { FOREIGN, type PlantedBug, rows, without } from "./PlantedBug.ts";
 import type { Tampering } from "../world/Tampering.ts";
 
@@ -112,6 +114,72 @@ export const promotionBugs: ReadonlyArray<PlantedBug> = [
         if (message._tag !== "Promotion.Decided" || state?.cluster.membership !== undefined) return message;
         const { identityKey, draft, previous } = message;
         return { _tag: "Promotion.Draft", identityKey, draft, previous };
+      },
+    }),
+  },
+  {
+    name: "accepts-from-anybody",
+    changes: "a target accepts from whatever instance has the id that its operator named, under any key",
+    finds: "S27",
+    schedule: "promote-old-messages",
+    tampering: () => ({
+      delivered: (_world, peer, message, from) => {
+        if (message._tag === "Promotion.Draft")
+          Object.assign(peer.settings, { joins: { peerId: from, identityKey: message.identityKey } });
+        return message;
+      },
+    }),
+  },
+  {
+    name: "newest-draft-counts",
+    changes: "a target accepts another draft of its source in the place of the one that it has accepted",
+    finds: "S27",
+    orFinds: ["S55"],
+    schedule: "promote-lying-source",
+    tampering: () => ({
+      delivered: (_world, { state }, message) => {
+        const { promotion, founding, membership } = state?.cluster ?? {};
+        const known = promotion?.bound?.draft;
+        if (message._tag !== "Promotion.Draft" || membership !== undefined || known === undefined) return message;
+        if (nameOf(known) === nameOf(message.draft)) return message;
+        Object.assign(promotion ?? {}, { bound: undefined });
+        Object.assign(founding ?? {}, { vote: undefined });
+        return message;
+      },
+      written: (_world, { disk }, writes) =>
+        writes.map((write) =>
+          write.table === "genesis" && write.op === "insert" && disk.holds("genesis", SELF)
+            ? { ...write, op: "replace" }
+            : write,
+        ),
+    }),
+  },
+  {
+    name: "any-registry-will-do",
+    changes: "a target does not compare the registry that it takes with the one of the draft",
+    finds: "S26",
+    orFinds: ["S27", "S13"],
+    schedule: "promote-lying-source",
+    tampering: () => ({
+      stepped: (_world, _peer, { cluster, rejoining }) => {
+        if (rejoining.recovery !== undefined) Object.assign(cluster.promotion, { bound: undefined });
+      },
+    }),
+  },
+  {
+    name: "installed-when-decided",
+    changes: "a target says that it has the registry as soon as it is shown the decision",
+    finds: "S27",
+    schedule: "promote-under-load",
+    tampering: () => ({
+      delivered: ({ mail }, peer, message, from) => {
+        const { membership, promotion } = peer.state?.cluster ?? {};
+        if (message._tag === "Promotion.Decided" && membership !== undefined && promotion?.bound !== undefined) {
+          const { transferId } = promotion.bound;
+          const identityKey = peer.keys.identity.publicKey;
+          mail.utter(peer, from, { _tag: "Promotion.Installed", identityKey, transferId });
+        }
+        return message;
       },
     }),
   },
