@@ -158,6 +158,14 @@ export const credulityBugs: ReadonlyArray<PlantedBug> = [
     tampering: believing((message) => message._tag === "Outcome"),
   },
   {
+    name: "slander-believed",
+    changes: "a writer takes any member's word for what it has signed itself",
+    finds: "S57",
+    orFinds: ["S21", "S22"],
+    schedule: "loose-tongue",
+    tampering: believing((message) => message._tag === "Ready"),
+  },
+  {
     name: "any-deadline",
     changes: "a member signs what is proposed to it after its deadline",
     finds: "S17",

@@ -132,6 +132,17 @@ const withOneStored = onSealed(() => ({ through: storingOne }));
 
 export const damageBugs: ReadonlyArray<PlantedBug> = [
   {
+    name: "cries-damage",
+    changes: "a peer takes a row that it does not have for one that does not hold",
+    finds: "S57",
+    schedule: "swarm",
+    tampering: () => ({
+      stepped: (_world, _peer, { fitness, undecided }) => {
+        if (undecided.highSeq > 3) Object.assign(fitness, { integrityFault: "approvers/none" });
+      },
+    }),
+  },
+  {
     name: "damage-ignored",
     changes: "a peer that finds its rows damaged goes on as if they were whole",
     finds: "S28",

@@ -16,6 +16,7 @@ import { hastyAnswers } from "./FalsifyingWriter.ts";
 import { falsified, type Sign } from "./Falsified.ts";
 import { type Fields, Hearsay } from "./Hearsay.ts";
 import { type Decided, decidedAnew, pinnedAnew } from "./Twins.ts";
+import { Slander } from "./Slander.ts";
 import type { Lie, Mishear, Traitor } from "./Traitor.ts";
 
 /** How often it lies in messages of one kind, in a thousand. */
@@ -76,6 +77,7 @@ class Tongue {
   readonly #traitor: Traitor;
   readonly #hearsay: Hearsay;
   readonly #life: DoubleLife | undefined;
+  readonly #slander: Slander;
   readonly #rates = new Map<Message["_tag"], number>();
   /** What another member was told in place of a message to several. */
   #told: readonly [Message, Message] | undefined;
@@ -84,6 +86,7 @@ class Tongue {
     this.#traitor = traitor;
     this.#hearsay = hearsay;
     this.#life = DoubleLife.begin(traitor);
+    this.#slander = new Slander(traitor);
   }
 
   hears(message: Message): Message {
@@ -115,7 +118,7 @@ class Tongue {
     const rate = this.#rateOf(unit, message);
     this.#hearsay.note(message);
     const said = unit.chance("lies", rate) ? this.#inPlaceOf(unit, message) : message;
-    const all = [this.#life?.says(unit, to, said) ?? said];
+    const all = [this.#slander.says(to, this.#life?.says(unit, to, said) ?? said)];
     if (unit.chance("says more", 40)) {
       const heard = this.#hearsay.message(unit);
       if (heard !== undefined) all.push(unit.chance("in other words", 600) ? this.#lie(unit, heard) : heard);

@@ -59,7 +59,7 @@ export const traitorSchedules = {
     nemeses: () => [betray("forgetful keeper")],
   },
   "loose-tongue": {
-    marks: { "a member said what its driver had not": 3 },
+    marks: { "a member said what its driver had not": 3, "a member said that the writer had forgotten a slot": 8 },
     sizes: CLUSTER,
     plan: (choices) => ({
       faults: happens(choices, "other faults", 250) ? weights("slow link", "crash") : new Map(),
