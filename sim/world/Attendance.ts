@@ -127,8 +127,8 @@ export class Attendance {
     return millis(this.#scheduler.now) - millis(askedAt) <= COUNTS_MILLIS;
   }
 
-  /** Whether the last answer was read in this very millisecond, or the peer has been busy ever since it came. */
+  /** Whether the last answer came or was read in this very millisecond, or the peer has been busy ever since it came. */
   #hasJustHeard({ heardAt, idleAt, readAt }: Asker): boolean {
-    return heardAt > idleAt || millis(readAt) === millis(this.#scheduler.now);
+    return heardAt > idleAt || [heardAt, readAt].some((at) => millis(at) === millis(this.#scheduler.now));
   }
 }
