@@ -308,6 +308,20 @@ describe("a target", () => {
     expect(codeOf(cluster, "then")).toBe("Registered");
   });
 
+  it("that is initialized again before the decision says why it refuses the draft", () => {
+    const cluster = withApprover();
+    cluster.tamper = lost("Promotion.Draft");
+    promote(cluster);
+    cluster.pass(1_000);
+    const peer = cluster.row(3, "peer", "self") ?? expect.fail("it is initialized");
+    Object.assign(stateOf(cluster, 3).cluster, { peer: { ...peer, identityKey: OTHER } });
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(1_000);
+    expect(faultsAt(cluster, 3)).toContainEqual(
+      "peer 2 offers a promotion: the plan gives it another id or another identity key",
+    );
+  });
+
   it("that is initialized again is told that the cluster has another in its place", () => {
     const cluster = withApprover();
     cluster.tamper = altering("Promotion.Decided", (message, to) =>

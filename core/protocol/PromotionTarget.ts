@@ -80,7 +80,12 @@ export const onDraft = (
     return;
   }
   const fault = faultOf(step, from, key, draft) ?? draftFault(step, from, key, draft, previous);
-  if (fault !== undefined) return tell(step, { _tag: "Promotion.Refused", identityKey, transferId, fault }, [from]);
+  if (fault !== undefined) {
+    // The source knows this peer by the key of its draft only; here an operator finds the same.
+    if (step.context.settings.joins?.identityKey === key)
+      noteFault(step, from, `peer ${from} offers a promotion: ${fault}`);
+    return tell(step, { _tag: "Promotion.Refused", identityKey, transferId, fault }, [from]);
+  }
   const topology = topologyOf(crypto, draft);
   const signature = signer.sign(TOPOLOGY_TAG, topologyCodec, topology);
   bind(step, draft, previous, signature);

@@ -6,7 +6,7 @@ import type { RunOptions } from "./RunOptions.ts";
 import { tooMany } from "../schedules/PastBudget.ts";
 import { narrowed } from "../schedules/NarrowLinks.ts";
 import { drawnCapacities } from "../schedules/SmallCapacities.ts";
-import { among, ANY_SIZE, CLUSTER, type Schedule } from "../schedules/Schedule.ts";
+import { among, ANY_SIZE, CLUSTER, type Draft, type Schedule } from "../schedules/Schedule.ts";
 import { scheduleOf } from "../schedules/Mix.ts";
 import { scheduleNamed } from "../schedules/Schedules.ts";
 import { type Tier, tierOf } from "../base/Tier.ts";
@@ -76,6 +76,8 @@ const drawnSteps = (choices: Choices, crypto: Tier): number => {
 /** By which factor more peers need more steps than three, to be asked as often. */
 const stretchOf = (peers: number): number => STRETCHES[peers] ?? peers;
 
+const withoutPromotion = ({ promotion: _none, ...draft }: Draft): Draft => draft;
+
 /** The plan of a run, and its faults that wait for a moment; its choices are those of the same seed. */
 export const planOf = (
   options: RunOptions,
@@ -88,7 +90,9 @@ export const planOf = (
   const peers = options.peers ?? drawnPeers(choices, schedule, mode);
   const drawn = tierOf(seed);
   const crypto = options.crypto ?? (schedule.isSealed === true && drawn === "fast" ? "codec" : drawn);
-  const draft = schedule.plan(choices);
+  const planned = schedule.plan(choices);
+  // Alone nobody becomes a cluster, and past the budget no cluster is asked to come about.
+  const draft = peers > 1 && mode !== "past" ? planned : withoutPromotion(planned);
   const promotion = draft.promotion && { ...draft.promotion, source: Math.min(draft.promotion.source, peers) };
   const plan: Plan = {
     faults: new Map(),
@@ -123,6 +127,6 @@ export const planOf = (
       (crypto === "fast" ? draft.steps : undefined) ??
       Math.round(drawnSteps(choices, crypto) * stretchOf(peers)),
   };
-  const nemeses = schedule.nemeses?.(choices) ?? [];
+  const nemeses = schedule.nemeses?.(choices, draft) ?? [];
   return { plan, nemeses: mode === "past" ? [...nemeses, ...tooMany(choices, peers)] : nemeses };
 };

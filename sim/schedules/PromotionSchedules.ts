@@ -1,4 +1,5 @@
 /** Schedules of an instance that becomes a cluster while callers work. */
+import { absurd } from "effect";
 import type { Choices } from "../base/Choices.ts";
 import type { PromotionOf } from "../base/Plan.ts";
 import { betray } from "../faults/Treason.ts";
@@ -6,6 +7,7 @@ import { oldEpoch } from "../moments/OldEpoch.ts";
 import { crashWhilePromoting, deafTarget } from "../moments/Promoting.ts";
 import { promotedBack } from "../moments/PromotedBack.ts";
 import { rebuiltTarget } from "../moments/Rebuilt.ts";
+import type { Nemesis } from "../world/World.ts";
 import { among, BUSY_FAULTS, type Family, happens, type Sizes, weights } from "./Schedule.ts";
 
 /** A source and its targets. */
@@ -23,8 +25,39 @@ const promotionOf = (choices: Choices, source: number): PromotionOf => ({
 });
 
 /** Any peer may be the one that holds the registry; mostly another one is the writer afterwards. */
-const anySource = (choices: Choices): PromotionOf =>
+export const anySource = (choices: Choices): PromotionOf =>
   promotionOf(choices, choices.plan("source").oneOf("slot", 2, [1, 2, 2, 3, 4]));
+
+const ways = [
+  "a crash",
+  "a deaf target",
+  "old messages",
+  "a lying source",
+  "a lying target",
+  "an empty machine",
+] as const;
+
+/** What happens to a promotion in the middle of other faults. */
+export const anyOfPromotion = (choices: Choices): ReadonlyArray<Nemesis> => {
+  if (!happens(choices, "at a promotion", 600)) return [];
+  const way = choices.plan("of a promotion").named("which", "a crash", ways, [3, 1, 1, 1, 1, 1]);
+  switch (way) {
+    case "a crash":
+      return [crashWhilePromoting(choices)];
+    case "a deaf target":
+      return [deafTarget(choices)];
+    case "old messages":
+      return [oldEpoch(choices)];
+    case "a lying source":
+      return [betray("lying source")];
+    case "a lying target":
+      return [betray("lying target")];
+    case "an empty machine":
+      return [rebuiltTarget(choices)];
+    default:
+      return absurd(way);
+  }
+};
 
 const WORK = { fresh: 40, replace: 20, invite: 6, finish: 20, read: 20 };
 

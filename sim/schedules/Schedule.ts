@@ -37,7 +37,8 @@ export interface Schedule {
   /** By default any. */
   readonly sizes?: Sizes;
   readonly plan: (choices: Choices) => Draft;
-  readonly nemeses?: (choices: Choices) => ReadonlyArray<Nemesis>;
+  /** Beside the plan that was just drawn. */
+  readonly nemeses?: (choices: Choices, draft: Draft) => ReadonlyArray<Nemesis>;
 }
 
 /** A family of schedules, by their names. */

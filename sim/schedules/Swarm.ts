@@ -7,6 +7,7 @@ import { faultNames, type FaultName } from "../faults/Faults.ts";
 import { betray, treasonNames } from "../faults/Treason.ts";
 import { moments } from "../moments/Moments.ts";
 import type { Nemesis } from "../world/World.ts";
+import { anyOfPromotion, anySource } from "./PromotionSchedules.ts";
 import { among, type Draft, happens, type Schedule } from "./Schedule.ts";
 
 /** These leave rows that do not hold, until they are repaired. */
@@ -34,6 +35,9 @@ const RARE: ReadonlySet<FaultName> = new Set([
   "another relying party",
 ]);
 
+/** An instance that is alone has no witness of what its disk has lost. */
+const UNPROMISED: ReadonlySet<string> = new Set([...RARE, ...DAMAGING, "repaired rows", "silent member"]);
+
 const swarmFaults = (choices: Choices): ReadonlyMap<string, number> => {
   const faults = new Map<FaultName, number>();
   for (const name of faultNames) {
@@ -49,7 +53,18 @@ const swarmFaults = (choices: Choices): ReadonlyMap<string, number> => {
 const within = (choices: Choices, field: string, quiet: number, least: number, most: number): number =>
   choices.plan(field).between("value", quiet, least, most);
 
-const plan = (choices: Choices): Draft => ({
+/** What peers that are not a cluster yet stand, as far as they promise anything. */
+const inPromotion = (faults: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
+  new Map([...faults].filter(([name]) => !UNPROMISED.has(name)));
+
+/** Drawn by itself, so that nothing else moves: some worlds begin with one that is alone. */
+const plan = (choices: Choices): Draft => {
+  const draft = planOfAll(choices);
+  if (!happens(choices, "is alone first", 50)) return draft;
+  return { ...draft, faults: inPromotion(draft.faults ?? new Map()), promotion: anySource(choices) };
+};
+
+const planOfAll = (choices: Choices): Draft => ({
   faults: swarmFaults(choices),
   faultMicros: among(choices, "faultMicros", 400_000, 100_000, 400_000, 1_500_000, 6_000_000),
   faultsWhileFounding: choices.plan("faultsWhileFounding").chance("value", 400),
@@ -116,10 +131,13 @@ const anyFaulty = (choices: Choices): ReadonlyArray<Nemesis> => {
 };
 
 /** At most one member is faulty, which is what the protocol promises to stand. */
-const nemeses = (choices: Choices): ReadonlyArray<Nemesis> => [
-  ...(happens(choices, "an older version", 40) ? [moments.olderVersion(choices, [1, 20])] : []),
-  ...anyFaulty(choices),
-  ...(happens(choices, "a moment to strike at", 250) ? [anyMoment(choices)] : []),
-];
+const nemeses = (choices: Choices, { promotion }: Draft): ReadonlyArray<Nemesis> =>
+  promotion === undefined
+    ? [
+        ...(happens(choices, "an older version", 40) ? [moments.olderVersion(choices, [1, 20])] : []),
+        ...anyFaulty(choices),
+        ...(happens(choices, "a moment to strike at", 250) ? [anyMoment(choices)] : []),
+      ]
+    : anyOfPromotion(choices);
 
 export const swarm: Schedule = { share: 6_000, marks: {}, plan, nemeses };

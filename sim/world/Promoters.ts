@@ -43,9 +43,8 @@ export class Promoters {
 
   /** Whether its operators have nothing left to ask for. */
   get isDone(): boolean {
-    const { promotion, peers } = this.#world.plan;
-    // Alone it has nobody to become a cluster with.
-    if (promotion === undefined || peers === 1) return true;
+    const { promotion } = this.#world.plan;
+    if (promotion === undefined) return true;
     return this.#world.peer(promotion.source).state?.cluster.promotion.own?.stage === "DONE";
   }
 
