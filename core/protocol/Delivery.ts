@@ -261,6 +261,11 @@ const isUnderWay = ({ state }: Step): boolean =>
 export const onPruneTimer = (step: Step): void => {
   if (step.state.undecided.prunable === 0 || isUnderWay(step)) return;
   prune(step);
+  tellStable(step);
+};
+
+/** The writer tells the others what they need not keep, if there is anything. */
+export const tellStable = (step: Step): void => {
   const stable = stableSeq(step);
   if (step.isWriter && stable > 0) step.sendAll({ _tag: "Commit", certificates: [], acks: [], stableSeq: stable });
 };

@@ -198,6 +198,7 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
     name: "receipts-not-seen",
     changes: "a member does not remember which batches of others it has receipts from",
     finds: "S22",
+    orFinds: ["S55"],
     schedule: "rollback-silent",
     tampering: receiptsNotSeen,
   },

@@ -139,7 +139,7 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     changes: "every signature of a batch verifies, while members send altered votes: a peer believes it forgot its own",
     finds: "L5",
     // Or another peer passes on the altered vote before its signer sees it.
-    orFinds: ["S2"],
+    orFinds: ["S2", "S57"],
     schedule: "forged-merkle-proof",
     tampering: () => ({
       cryptography: (honest) => ({

@@ -9,22 +9,14 @@ import { Violation } from "../base/Violation.ts";
 
 /** What a message is about, where it is about a list of things; undefined for all others. */
 const contentsOf = (message: Message): ReadonlyArray<unknown> | undefined => {
-  switch (message._tag) {
-    case "Votes":
-    case "CommitAcks":
-      return message.statements.map(({ statement: { kind, proposalId }, header: { peerId, incarnation } }) =>
-        [kind, proposalId, peerId, incarnation].join(" "),
-      );
-    case "Commit":
-      return message.certificates.map(({ proposal }) => proposal);
-    case "Prepare":
-    case "SettleQuery":
-    case "SettleAnswer":
-    case "AbortRequest":
-      return message.items.map((item) => ("proposalId" in item ? item.proposalId : item.proposal));
-    default:
-      return undefined;
-  }
+  if (message._tag === "Votes" || message._tag === "CommitAcks")
+    return message.statements.map(({ statement: { kind, proposalId }, header: { peerId, incarnation } }) =>
+      [kind, proposalId, peerId, incarnation].join(" "),
+    );
+  if (message._tag === "Commit") return message.certificates.map(({ proposal }) => proposal);
+  if (message._tag === "SettleAnswer") return message.items.map(({ proposalId }) => proposalId);
+  const isOfProposals = message._tag === "Prepare" || message._tag === "SettleQuery" || message._tag === "AbortRequest";
+  return isOfProposals ? message.items.map(({ proposal }) => proposal) : undefined;
 };
 
 /** Whether two values read from rows are equal in every field. */

@@ -1,4 +1,5 @@
 /** Drafts of promotions that a liar has made up, and what it signs of them. */
+import { absurd } from "effect";
 import type { Signature } from "../../core/base/Digest.ts";
 import { type Draft, topologyOf, transferIdOf } from "../../core/protocol/PromotionDraft.ts";
 import type { PromotionMessageOf } from "../../core/protocol/PromotionMessages.ts";
@@ -11,7 +12,8 @@ const changes = ["another request", "another registry", "another slot", "another
 export const twinOf = (traitor: Traitor, draft: Draft): Draft => {
   const { entropy } = traitor.world;
   const { members, source } = draft;
-  switch (traitor.next().named("differs in", "another request", changes, [3, 3, 2, 1, 1])) {
+  const change = traitor.next().named("differs in", "another request", changes, [3, 3, 2, 1, 1]);
+  switch (change) {
     case "another registry":
       return { ...draft, root: entropy.digest() };
     case "another slot":
@@ -22,8 +24,10 @@ export const twinOf = (traitor: Traitor, draft: Draft): Draft => {
       const left = members.filter(({ peerId }) => peerId !== source).slice(1);
       return { ...draft, members: members.filter((each) => each.peerId === source || left.includes(each)) };
     }
-    default:
+    case "another request":
       return { ...draft, nonce: entropy.digest() };
+    default:
+      return absurd(change);
   }
 };
 

@@ -3,7 +3,7 @@
  * refresh, and goes no later than the row of the outbox that reminds of it.
  */
 import type { Digest } from "../../base/Digest.ts";
-import { stableSeq } from "../../protocol/Delivery.ts";
+import { tellStable } from "../../protocol/Delivery.ts";
 import type { Step } from "../../protocol/Step.ts";
 import { eraseShare } from "../keys/KeyRows.ts";
 import { generationKey, keyTables } from "../keys/Tables.ts";
@@ -32,6 +32,5 @@ export const eraseSuperseded = (step: Step): void => {
     if (row?.state === "SUPERSEDED") eraseShare(step, keyId, generation);
   }
   // The writer's reminders go with this transaction, so that it would not say by itself how far all have come.
-  if (step.isWriter && step.slice(makings).superseded.size < waiting)
-    step.sendAll({ _tag: "Commit", certificates: [], acks: [], stableSeq: stableSeq(step) });
+  if (step.slice(makings).superseded.size < waiting) tellStable(step);
 };
