@@ -112,15 +112,9 @@ class Source {
   }
 
   says(to: PeerId, message: Message): ReadonlyArray<Message> {
-    switch (message._tag) {
-      case "Promotion.Draft":
-        return this.#offers(to, message);
-      case "Ready":
-      case "SnapshotOffer":
-        return [this.#ofRegistry(to, message)];
-      default:
-        return [message];
-    }
+    if (message._tag === "Promotion.Draft") return this.#offers(to, message);
+    if (message._tag === "Ready" || message._tag === "SnapshotOffer") return [this.#ofRegistry(to, message)];
+    return [message];
   }
 
   hears(from: PeerId, message: Message): Message {

@@ -135,7 +135,7 @@ export const promotionSchedules = {
     marks: {
       "a lying target: installed early": 4,
       "a lying target: accepted with both": 12,
-      "a lying target: bound to another draft": 24,
+      "a lying target: bound to another draft": 60,
     },
     share: SHARE_OF_OTHERS,
     sizes: PROMOTED,
@@ -153,7 +153,7 @@ export const promotionSchedules = {
     marks: {
       "a target that had accepted came back empty": 6,
       "a target that had installed came back empty": 9,
-      "a target came back as a stranger": 9,
+      "a target came back as a stranger": 25,
     },
     share: SHARE_OF_OTHERS,
     sizes: PROMOTED,
