@@ -11,7 +11,7 @@ export const diskSchedules = {
   },
   // Rows are gone, or come back as they were, before an unseal that does not look at all of them.
   "rows-unread": {
-    marks: { "rows were changed while no process ran": 4, "a range of rows was put back as it was": 80 },
+    marks: { "rows were changed while no process ran": 4, "a range of rows was put back as it was": 8 },
     share: 110,
     isSealed: true,
     plan: () => ({
