@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig } from "vitest/config";
 
 export const processes = {
-  setupFiles: "properties/Breath.ts",
+  setupFiles: ["properties/Breath.ts", "properties/Patience.ts"] as string[],
   pool: "forks",
   // Both cores of a small machine: by default one is left alone. The modules of one process are
   // loaded once for all its test files: loading them anew for each file took half of the time. So

@@ -53,20 +53,21 @@ describe("peers besieged by more idle connections than a listener takes", () => 
     for (const id of cluster.ids) await cluster.unseal(id);
     for (const id of cluster.ids) await cluster.ready(id);
     expect((await cluster.register(2, registration("besieged"))).status).toBe(201);
-    const metrics = await metricsOf(cluster, 1);
-    for (const name of ["custody_http", "custody_peer_http"]) {
-      expect(metrics).toMatch(
-        new RegExp(`^${name}_connections_cut_total\\{reason="tooManyOfOneAddress"\\} [1-9]`, "m"),
-      );
-      expect(metrics).toMatch(new RegExp(`^${name}_connections 2[0-9]{2}$`, "m"));
-    }
+    // Connections that say nothing are cut off together, and open again one by one: their number is low for a moment.
+    await vi.waitFor(async () => {
+      const metrics = await metricsOf(cluster, 1);
+      for (const name of ["custody_http", "custody_peer_http"]) {
+        expect(metrics).toMatch(
+          new RegExp(`^${name}_connections_cut_total\\{reason="tooManyOfOneAddress"\\} [1-9]`, "m"),
+        );
+        expect(metrics).toMatch(new RegExp(`^${name}_connections 2[0-9]{2}$`, "m"));
+      }
+    });
     const told = cluster.logs.filter((line) => line.includes('"event":"connections cut off"'));
-    expect(told.map((line) => JSON.parse(line).listener).toSorted()).toEqual([
-      "http",
-      "http",
-      "peer-http",
-      "peer-http",
-    ]);
+    // Both peers, and again after a minute.
+    for (const listener of ["http", "peer-http"]) {
+      expect(told.filter((line) => JSON.parse(line).listener === listener).length).toBeGreaterThanOrEqual(2);
+    }
   });
 });
 
@@ -156,7 +157,7 @@ describe("a caller that goes away before its answer", () => {
       expect(await metricsOf(cluster, 1)).toMatch(/^custody_events_total\{event="Command"\} [1-9]/m),
     );
     caller.leave();
-    await vi.waitFor(async () => expect(await connections()).toBe(before), 10_000);
+    await vi.waitFor(async () => expect(await connections()).toBe(before));
     expect(cluster.logs.filter((line) => line.includes("request failed"))).toEqual([]);
   });
 });
@@ -175,6 +176,6 @@ describe("a read", () => {
     await modest.first;
     expect(modest.counted.answers).toBe(1);
     expect(greedy.counted.answers).toBeLessThan(400);
-    await vi.waitFor(() => expect(greedy.counted.answers).toBe(1_200), 30_000);
+    await vi.waitFor(() => expect(greedy.counted.answers).toBe(1_200));
   });
 });
