@@ -231,13 +231,9 @@ export class ServerCluster {
     return this.send("PUT", id, path, body, ifMatch === undefined ? {} : { "if-match": ifMatch });
   }
 
-  async initialize(id: number): Promise<Answered> {
+  async initialize(id: number, threshold = this.#members.size === 1 ? 1 : 2): Promise<Answered> {
     const total = this.#members.size;
-    const answered = await this.post(id, "/v1/custody/system/init", {
-      peerId: id,
-      threshold: total === 1 ? 1 : 2,
-      total,
-    });
+    const answered = await this.post(id, "/v1/custody/system/init", { peerId: id, threshold, total });
     const { shares64 } = answered.json;
     if (!Array.isArray(shares64)) throw new Error(`init of peer ${id}: ${answered.text}`);
     this.member(id).shares = shares64.map(String);
