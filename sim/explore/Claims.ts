@@ -8,6 +8,8 @@ import type { Member } from "./Member.ts";
 export interface Claims {
   /** Throws a Violation when the configuration that `before` led to breaks a claim. */
   readonly assertSafe: (after: Configuration, before: Configuration) => void;
+  /** The invariant that is broken where work is left for ever. */
+  readonly unfinished: string;
   /** The work that is left somewhere; undefined when everything is done and forgotten. Throws the same where it was done badly. */
   readonly remainderOf: (at: Configuration) => string | undefined;
 }

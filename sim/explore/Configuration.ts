@@ -17,13 +17,13 @@ export interface Budget {
   readonly lies: number;
 }
 
-export const worlds = ["registrations", "signing"] as const;
+export const worlds = ["registrations", "signing", "promotion"] as const;
 
 export interface Scope {
-  /** Conflicting registrations, or signatures with one key. */
+  /** Conflicting registrations, signatures with one key, or an instance that becomes a cluster. */
   readonly world: (typeof worlds)[number];
   readonly peers: number;
-  /** Callers, through different peers. */
+  /** Callers, through different peers where these are members. */
   readonly requests: number;
   readonly budget: Budget;
   /** Whether messages that make no difference to signatures come in every order, too, which shows that they make none. */

@@ -4,7 +4,7 @@ import type { Tampering } from "../world/Tampering.ts";
 import type { Claims } from "./Claims.ts";
 import { type Configuration, type Scope, storyOf } from "./Configuration.ts";
 import { type Start, startOf } from "./Founding.ts";
-import type { Moves } from "./Moves.ts";
+import type { Move, Moves } from "./Moves.ts";
 import { VisitedSet } from "./VisitedSet.ts";
 
 /** Timers that may fire before everything is decided, once nothing more goes wrong. */
@@ -15,8 +15,8 @@ export interface ExploreOptions extends Scope {
   readonly mostStates: number;
   /** Says now and then whether there is time for more. */
   readonly isTimeUp?: (() => boolean) | undefined;
-  /** A planted bug: what it changes of rows, answers and cryptography. */
-  readonly tampering?: Pick<Tampering, "written" | "answered" | "cryptography"> | undefined;
+  /** A planted bug: what it changes of rows, answers, states and cryptography. */
+  readonly tampering?: Pick<Tampering, "written" | "answered" | "stepped" | "cryptography"> | undefined;
   readonly progress?: ((states: number) => void) | undefined;
 }
 
@@ -32,6 +32,10 @@ export interface Exploration {
 }
 
 const EXPANSIONS_BETWEEN_LOOKS = 4_096;
+
+/** Whether all processes run, and nothing is on its way. */
+const isStill = ({ flying, members }: Configuration): boolean =>
+  flying.length === 0 && members.every(({ flushing, memory }) => memory !== undefined && flushing === undefined);
 
 class Search {
   readonly #moves: Moves;
@@ -50,7 +54,11 @@ class Search {
     this.#moves = moves;
     this.#claims = claims;
     this.last = first;
-    this.#enter(first, 0);
+  }
+
+  /** Takes the first configuration in; throws as {@link expand}. */
+  begin(): void {
+    this.#enter(this.last, 0);
   }
 
   get states(): number {
@@ -67,7 +75,7 @@ class Search {
     if (next === undefined) return;
     const { at, depth } = next;
     this.last = at;
-    for (const move of this.#moves.of(at)) {
+    for (const move of this.#movesOf(at)) {
       const after = move.make();
       this.made += 1;
       this.last = after;
@@ -76,15 +84,22 @@ class Search {
     }
   }
 
+  /** What can happen, and where nothing does by itself and time goes on, what happens next. */
+  #movesOf(at: Configuration): ReadonlyArray<Move> {
+    const moves = this.#moves.of(at);
+    if (!this.#moves.isTimed || !isStill(at) || this.#claims.remainderOf(at) === undefined) return moves;
+    const next = this.#moves.quiet(at);
+    return next === undefined ? moves : [...moves, next];
+  }
+
   #enter(at: Configuration, depth: number): void {
     if (!this.#seen.add(at.print)) return;
     this.deepest = Math.max(this.deepest, depth);
     this.#stack.push({ at, depth });
-    if (at.flying.length === 0 && at.members.every(({ flushing, memory }) => memory && flushing === undefined))
-      this.#assertComesToRest(at);
+    if (isStill(at)) this.#assertComesToRest(at);
   }
 
-  /** L1, L2: from here on nothing goes wrong any more, so everything is decided before long. */
+  /** L1, L2, L6: from here on nothing goes wrong any more, so everything is decided before long. */
   #assertComesToRest(from: Configuration): void {
     this.ends += 1;
     let at = from;
@@ -92,7 +107,7 @@ class Search {
       const move = this.#moves.quiet(at);
       if (move === undefined || count > MOST_QUIET_MOVES)
         throw new Violation(
-          "L1",
+          this.#claims.unfinished,
           "nothing goes wrong any more",
           this.#claims.remainderOf(at) ?? "nothing is left to do",
         );
@@ -111,6 +126,7 @@ export const explore = (options: ExploreOptions): Exploration => {
   let failure: Exploration["failure"];
   let looks = 0;
   try {
+    search.begin();
     while (!search.isDone && search.states < mostStates) {
       if (++looks % EXPANSIONS_BETWEEN_LOOKS === 0) {
         progress?.(search.states);

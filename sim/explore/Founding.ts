@@ -1,5 +1,7 @@
 /** The first configuration: a cluster that the simulator founded, unsealed and joined, with nothing on its way. */
+import { absurd } from "effect";
 import type { Settings } from "../../core/protocol/Event.ts";
+import { modeOf } from "../../core/protocol/Mode.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { tableNames } from "../../core/Tables.ts";
 import { Choices } from "../base/Choices.ts";
@@ -11,7 +13,8 @@ import { World } from "../world/World.ts";
 import type { Claims } from "./Claims.ts";
 import { type Configuration, configurationOf, type Scope } from "./Configuration.ts";
 import { Bench, type Identity, memberOf, memoryOf, type Tamper } from "./Member.ts";
-import { Moves } from "./Moves.ts";
+import { Moves, type Plot } from "./Moves.ts";
+import { promotions } from "./Promotions.ts";
 import { registrations } from "./Registrations.ts";
 import { signings } from "./Signings.ts";
 import { Spoken } from "./Spoken.ts";
@@ -20,11 +23,12 @@ import { StoredRows } from "./StoredRows.ts";
 /** Virtual microseconds in which a calm cluster is surely founded and has come to rest. */
 const LONG_ENOUGH = 30_000_000;
 
-/** A founded world of a seed that decides nothing but the keys. */
-const foundedWorld = (peers: number, { cryptography }: Tampering): World => {
+/** A founded world of a seed that decides nothing but the keys; before a promotion its last peer is alone. */
+const foundedWorld = ({ peers, world: kind }: Scope, { cryptography }: Tampering): World => {
   const choices = new Choices(1);
   const { plan } = planOf({ seed: 1, schedule: "calm", peers, crypto: "fast" }, choices);
-  const still = { ...plan, clockOffsetMillis: 0, clockDriftPerMillion: 0, redelivery: 0 };
+  const promotion = kind === "promotion" ? { promotion: { source: peers, afterMicros: 0, hasRivals: false } } : {};
+  const still = { ...plan, ...promotion, clockOffsetMillis: 0, clockDriftPerMillion: 0, redelivery: 0 };
   const world = new World(still, choices, new Trace(), {
     tampering: cryptography === undefined ? {} : { cryptography },
   });
@@ -34,13 +38,36 @@ const foundedWorld = (peers: number, { cryptography }: Tampering): World => {
 };
 
 /** What is planted in the drivers of its members. */
-const tamperOf = (world: World, { written, answered }: Tampering): Tamper => ({
+const tamperOf = (world: World, { written, answered, stepped }: Tampering): Tamper => ({
   written: (peerId, writes) => {
     const peer = world.peers.find((each) => each.peerId === peerId);
     return peer === undefined ? writes : (written?.(world, peer, writes) ?? writes);
   },
   answered: (answer) => answered?.(world, answer) ?? answer,
+  stepped: (peerId, state) => {
+    const peer = world.peers.find((each) => each.peerId === peerId);
+    if (peer === undefined || stepped === undefined) return state;
+    // It edits in place, and states are shared here.
+    const { promotion } = state.cluster;
+    const edited = { ...state, cluster: { ...state.cluster, promotion: { ...promotion } } };
+    stepped(world, peer, edited);
+    return edited;
+  },
 });
+
+/** What is asked for in a world of this kind, once it has what that takes. */
+const askedIn = (world: World, scope: Scope): Pick<Start, "claims"> & { readonly plot: Plot } => {
+  switch (scope.world) {
+    case "registrations":
+      return registrations(world, scope);
+    case "signing":
+      return signings(world, scope);
+    case "promotion":
+      return promotions(world, scope);
+    default:
+      return absurd(scope.world);
+  }
+};
 
 export interface Start {
   readonly first: Configuration;
@@ -50,15 +77,16 @@ export interface Start {
 
 /** Where a search begins, the moves that it has, and what must hold. Throws a RangeError when the cluster was not founded. */
 export const startOf = (scope: Scope, tampering: Tampering): Start => {
-  const world = foundedWorld(scope.peers, tampering);
-  const { plot, claims } = scope.world === "signing" ? signings(world, scope) : registrations(world, scope);
+  const world = foundedWorld(scope, tampering);
+  const { plot, claims } = askedIn(world, scope);
   const { commands } = world;
   const cryptography: Cryptography = world.cryptography;
   const time = world.now / 1_000;
   const identities = new Map<PeerId, Identity>();
   const members = world.peers.map((peer) => {
     const { state, signer, keys } = peer;
-    if (state?.cluster.membership === undefined || signer === undefined || state.rejoining.unproven.size > 0)
+    const isTarget = scope.world === "promotion" && peer.slot < scope.peers;
+    if (state === undefined || signer === undefined || modeOf(state) !== (isTarget ? "founding" : "active"))
       throw new RangeError(`peer ${peer.slot} did not come to rest`);
     const settings: Settings = peer.settings;
     const inUse = { signer, shareVault: keys.shareVault };

@@ -72,25 +72,22 @@ export interface Identity {
   readonly keys: KeysInUse;
 }
 
-/** A bug planted on purpose: rows as they reach a disk, answers as they reach a caller. */
+/** A bug planted on purpose: rows as they reach a disk, answers as they reach a caller, states as they are published. */
 export interface Tamper {
   readonly written: (peerId: PeerId, writes: ReadonlyArray<Write>) => ReadonlyArray<Write>;
   readonly answered: (answer: Answer) => Answer;
+  readonly stepped: (peerId: PeerId, state: PeerState) => PeerState;
 }
 
 /**
- * Here a peer's cluster and integrity key never change, and all speak one version; no rule reads its audit chain; the
- * written part of `seen` is in its rows.
+ * Here a peer's integrity key never changes, and all speak one version; no rule reads its audit chain; the written part
+ * of `seen` is in its rows, and so is what it has pinned.
  */
 const leftOut: ReadonlySet<string> = new Set<keyof StateFields>([
   "forwarded",
   "pace",
   "writerHeardAt",
   "integrityVersion",
-  "peer",
-  "membership",
-  "pinned",
-  "founding",
   "audit",
   "seenWritten",
 ]);
@@ -104,6 +101,9 @@ const counted: ReadonlyArray<(state: PeerState) => unknown> = [
       .filter((field) => !leftOut.has(field))
       .map((field) => (state: PeerState) => (state[name] as unknown as Readonly<Record<string, unknown>>)[field]),
   ),
+  ({ cluster }) => cluster.membership?.digest,
+  ({ cluster }) => (cluster.membership === undefined ? cluster.founding : undefined),
+  ({ cluster }) => cluster.promotion,
   ({ registry }) => registry,
   ({ modules }) => modules,
   ({ timers }) => timers,
@@ -277,14 +277,18 @@ export class Bench {
     };
     const driver = new PeerDriver(ports, member.memory);
     run(driver);
-    const memory = memoryOf(driver.memory, member.memory);
+    const published = ({ state, keys }: DriverMemory): DriverMemory => ({
+      state: this.#tamper.stepped(peerId, state),
+      keys,
+    });
+    const memory = memoryOf(published(driver.memory), member.memory);
     const effects = this.#effectsOf(peerId, memory, actions);
     const pending = commit;
     if (pending === undefined) return { member: this.#one({ ...member, memory, flushing: undefined, draws }), effects };
     // The end of the flush does not depend on what happens elsewhere meanwhile, so its effect is known already.
     actions = [];
     pending.done();
-    const then = memoryOf(driver.memory, memory);
+    const then = memoryOf(published(driver.memory), memory);
     const flushing = { rows: pending.rows, memory: then, effects: this.#effectsOf(peerId, then, actions) };
     return { member: this.#one({ ...member, memory, flushing, draws }), effects };
   }
@@ -298,7 +302,8 @@ export class Bench {
     const { signer } = this.#identity(peerId).keys;
     const packet = this.#cryptography.wire.seal(memory.state, signer, () => NO_NONCE, to, message);
     if (packet === undefined) return undefined;
-    const print = joined(fingerprint(peerId * 64 + to), fingerprint(message));
+    const under = memory.state.cluster.membership?.digest;
+    const print = joined(joined(fingerprint(peerId * 64 + to), fingerprint(under)), fingerprint(message));
     return this.#flights.one({ from: peerId, to, message, packet, print });
   }
 

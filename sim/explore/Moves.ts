@@ -20,9 +20,16 @@ export interface PlannedRequest {
   readonly through: number;
   /** What it asks for, in words. */
   readonly name: string;
-  readonly call: Asked;
-  readonly token: string;
+  /** What it is to the peer. */
+  readonly event: (requestId: string) => Event;
+  /** Whether it is repeated for ever, and not only once in vain. */
+  readonly isRepeated: boolean;
 }
+
+/** A caller's command. */
+export const calling =
+  (commands: Commands, call: Asked, token: string): PlannedRequest["event"] =>
+  (requestId) => ({ _tag: "Command", requestId, call, token, actor: commands.judge(token) });
 
 /** What a member says that its driver did not ask for. */
 export interface Lie {
@@ -43,6 +50,8 @@ export interface Plot {
   readonly isAside: (message: Message) => boolean;
   /** The member that needs no crash: it may say nothing anyway. */
   readonly crashless: PeerId | undefined;
+  /** Whether the next timer fires where nothing is on its way, and faults may follow; else only to come to rest. */
+  readonly isTimed: boolean;
 }
 
 /** A possible move: its words, and what it leads to. */
@@ -87,6 +96,10 @@ export class Moves {
     this.#plot = plot;
   }
 
+  get isTimed(): boolean {
+    return this.#plot.isTimed;
+  }
+
   /** Every move, or a single one that may be made before all others without loss. */
   of(at: Configuration): ReadonlyArray<Move> {
     const { members, budget } = at;
@@ -118,6 +131,8 @@ export class Moves {
     if (down !== undefined) return this.#start(at, down)[0];
     const [first] = flying;
     if (first !== undefined) return this.#deliver(at, first, 0, 0)[0];
+    const asked = this.#plot.requests.findIndex(({ isRepeated }, index) => isRepeated && at.calls[index] === "unsent");
+    if (asked >= 0) return this.#submit(at, asked)[0];
     const due = members.flatMap((member) => {
       const timer = nextTimer(member);
       return timer === undefined ? [] : [{ member, due: timer[1] }];
@@ -140,9 +155,11 @@ export class Moves {
       spoken = spoken.with(keeping, sent, arrived === undefined ? [] : [arrived]);
     }
     if (ended !== undefined)
-      calls = calls.map((call, index) =>
-        call === "sent" && this.#plot.requests[index]?.through === ended ? "lost" : call,
-      );
+      calls = calls.map((call, index) => {
+        const request = this.#plot.requests[index];
+        if (call !== "sent" || request?.through !== ended) return call;
+        return request.isRepeated ? "unsent" : "lost";
+      });
     return configurationOf({
       members:
         member === undefined
@@ -236,11 +253,10 @@ export class Moves {
     const member = request && at.members[request.through - 1];
     if (request === undefined || member?.memory === undefined || member.flushing !== undefined) return [];
     if (at.calls[index] !== "unsent") return [];
-    const { call, token, through } = request;
+    const { event, through } = request;
     const requestId = `r${index}`;
-    const event = { _tag: "Command", requestId, call, token, actor: this.#commands.judge(token) } as const;
     return this.#happens(at, `a caller asks ${through} for ${request.name}`, {
-      member: this.#bench.handle(member, requestId, at.time, () => event),
+      member: this.#bench.handle(member, requestId, at.time, () => event(requestId)),
       calls: at.calls.with(index, "sent"),
     });
   }

@@ -6,14 +6,14 @@ import type { World } from "../world/World.ts";
 import { assertRemembered, type Claims, undecidedIn } from "./Claims.ts";
 import type { Configuration } from "./Configuration.ts";
 import type { Member } from "./Member.ts";
-import type { Plot } from "./Moves.ts";
+import { calling, type Plot } from "./Moves.ts";
 import { keepsNothing } from "./Spoken.ts";
 
 const TOKEN_MILLIS = 3_600_000;
 const FIRST_KEY = 1;
 
 /** S6 and S4: a slot is applied for one proposal only, and no proposal is applied here and aborted there. */
-const assertOneOutcome = (member: Member, others: ReadonlyArray<Member>): void => {
+export const assertOneOutcome = (member: Member, others: ReadonlyArray<Member>): void => {
   for (const [key, mine] of member.rows.entries("slots"))
     for (const other of others) {
       const theirs = other.rows.get("slots", key);
@@ -59,14 +59,14 @@ const assertAllVoted = (member: Member, others: ReadonlyArray<Member>): void => 
 };
 
 /** S1: no member has a receipt and a refusal of one proposal. */
-const assertOneVote = ({ peerId, rows }: Member): void => {
+export const assertOneVote = ({ peerId, rows }: Member): void => {
   for (const [id] of rows.entries("refusals"))
     if (rows.get("preparations", id) !== undefined)
       throw new Violation("S1", `peer ${peerId} signed a RECEIPT of proposal ${id}`, "it signed a REFUSAL of it too");
 };
 
 /** S7: a key has one owner, over everything stored or reserved anywhere. */
-const assertOneOwner = (members: ReadonlyArray<Member>): void => {
+export const assertOneOwner = (members: ReadonlyArray<Member>): void => {
   const owners = new Map<string, readonly [id: string, peer: number]>();
   const claim = (key: string, id: string, peer: number): void => {
     const [owner, at] = owners.get(key) ?? [id, peer];
@@ -108,6 +108,7 @@ const claims: Claims = {
     });
     if (after.calls !== before.calls) assertPromises(after);
   },
+  unfinished: "L1",
   remainderOf: undecidedIn,
 };
 
@@ -119,12 +120,14 @@ export const registrations = (
     requests: Array.from({ length: requests }, (_, index) => {
       const { id, call } = commands.command(`approver-${index}`, FIRST_KEY, "team");
       const token = commands.token("good", realMillis, TOKEN_MILLIS).text;
-      return { through: 1 + (index % peers.length), name: id, call, token };
+      const event = calling(commands, call, token);
+      return { through: 1 + (index % peers.length), name: id, event, isRepeated: false };
     }),
     lies: () => [],
     keeping: () => keepsNothing,
     isAside: () => false,
     crashless: undefined,
+    isTimed: false,
   },
   claims,
 });

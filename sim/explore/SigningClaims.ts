@@ -215,6 +215,7 @@ export const signingClaims = (ground: Ground): Claims => {
         if (call !== before.calls[index]) assertSigned(ground, after, index);
       });
     },
+    unfinished: "L1",
     remainderOf: (at) => {
       for (const { peerId, memory } of at.members) {
         if (memory === undefined) return `peer ${peerId} is down`;

@@ -10,7 +10,7 @@ import type { Claims } from "./Claims.ts";
 import type { Budget, Scope } from "./Configuration.ts";
 import { liesOf } from "./Lies.ts";
 import type { Flying } from "./Member.ts";
-import type { Plot } from "./Moves.ts";
+import { calling, type Plot } from "./Moves.ts";
 import { signingClaims, type Wanted } from "./SigningClaims.ts";
 import type { Keeping } from "./Spoken.ts";
 
@@ -66,8 +66,8 @@ export const signings = (
       requests: asked.map(({ signing: { call, permission }, through }, index) => ({
         through,
         name: `a signature of message ${index}`,
-        call,
-        token: commands.token("good", realMillis, TOKEN_MILLIS, permission).text,
+        event: calling(commands, call, commands.token("good", realMillis, TOKEN_MILLIS, permission).text),
+        isRepeated: false,
       })),
       lies: (spoken) =>
         liesOf(
@@ -78,6 +78,7 @@ export const signings = (
       keeping: keepingOf(liar),
       isAside: ({ _tag }) => !isFull && !_tag.startsWith("Sign."),
       crashless: liar,
+      isTimed: false,
     },
     claims: signingClaims({ world, liar, asked }),
   };

@@ -67,12 +67,15 @@ export class Promoters {
   }
 
   #promote(source: SimPeer, threshold: number, dryRun: boolean): void {
-    const { operators, peers } = this.#world;
-    const plan: PromotionPlan = {
-      members: peers.map(({ peerId, keys }) => ({ peerId, identityKey: keys.identity.publicKey })).toReversed(),
-      threshold,
-    };
-    operators.promote(source, { plan, actor: this.#bearer(), dryRun }, (rejection) => this.#rebuild(rejection));
+    const { operators } = this.#world;
+    operators.promote(source, { ...this.request(threshold), dryRun }, (rejection) => this.#rebuild(rejection));
+  }
+
+  /** What operators ask for: all peers, of which so many sign. */
+  request(threshold: number): { readonly plan: PromotionPlan; readonly actor: ActorCheck } {
+    const { peers } = this.#world;
+    const members = peers.map(({ peerId, keys }) => ({ peerId, identityKey: keys.identity.publicKey })).toReversed();
+    return { plan: { members, threshold }, actor: this.#bearer() };
   }
 
   /** Targets that are bound to a promotion which their source has forgotten get empty machines, all of them at once. */

@@ -68,6 +68,7 @@ export const simulator: Page<DeskWorld> = {
       of: "custody sim explore --world signing",
       as: withMore("--states 300", "ended after 300 states"),
     },
+    { of: "custody sim explore --world promotion", as: withMore("--states 300", "ended after 300 states") },
     {
       of: "npm run -s custody -- sim show",
       as: installedOne(),
