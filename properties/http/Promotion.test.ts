@@ -5,12 +5,17 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { runInProcess } from "../cli/InProcess.ts";
 import { filesIn, rowEnds } from "./DiskBytes.ts";
+import { Enrollees, enrollingElsewhere, type Offered } from "./Enrollment.ts";
 import { allPermissions, type Answered, registration, ServerCluster } from "./ServerCluster.ts";
 
 const PATH = "/v1/custody/system/promotion";
 const patience = { timeout: 60_000, interval: 50 };
 
 let cluster: ServerCluster;
+let enrollees: Enrollees;
+/** Invitations from before the promotion: one that was used then, and one that was not. */
+let used: Offered;
+let open: Offered;
 /** What the instance answered to each registration. */
 let written: ReadonlyArray<Answered>;
 let targets: ReadonlyArray<{ readonly peerId: number; readonly url: string; readonly identityKey: string }>;
@@ -37,6 +42,11 @@ const sign = (id: number): Promise<Answered> => {
   return cluster.post(id, `${KEYS}/k1/sign`, { command: { type: "arbitrary", authorityId: "arbitrary", artifact } });
 };
 
+const finishOf = (offered: Offered, seed: string) => ({
+  invitation: offered.invitation,
+  credential: enrollees.credential(offered, seed),
+});
+
 const bytesOf = (value: unknown): Buffer => Buffer.from(String(value), "base64");
 
 const inCluster = { threshold: 2, total: 3 };
@@ -54,7 +64,8 @@ const pointers = ({ json }: Answered): unknown => {
 };
 
 beforeAll(async () => {
-  cluster = await ServerCluster.start(3);
+  cluster = await ServerCluster.start(3, enrollingElsewhere());
+  enrollees = new Enrollees(cluster);
   expect((await initialize(1, { threshold: 1, total: 1 })).status).toBe(200);
   await cluster.unseal(1);
   await cluster.ready(1);
@@ -184,6 +195,12 @@ describe("before anything is pinned", () => {
 });
 
 describe("a promotion", () => {
+  it("is asked for while an invitation is open", async () => {
+    used = await enrollees.options(1, { id: "erin" });
+    open = await enrollees.options(1, { id: "frank" });
+    expect((await enrollees.finish(1, finishOf(used, "erin"))).status).toBe(201);
+  });
+
   it(
     "moves everything, and every peer takes changes afterwards",
     async () => {
@@ -209,6 +226,23 @@ describe("a promotion", () => {
     },
     patience.timeout,
   );
+
+  it("ends open invitations, and tokens go on", async () => {
+    // Targets have never heard of it; the one that has says why it is over.
+    const ended: ReadonlyArray<readonly [number, number, string]> = [
+      [1, 410, "REGISTRATION_EXPIRED"],
+      [2, 404, "REGISTRATION_NOT_FOUND"],
+      [3, 404, "REGISTRATION_NOT_FOUND"],
+    ];
+    for (const [id, status, code] of ended) {
+      const late = await enrollees.finish(id, finishOf(open, "frank"));
+      expect([late.status, late.json["code"]]).toEqual([status, code]);
+      expect((await enrollees.finish(id, finishOf(used, "erin"))).status).toBe(200);
+    }
+    const path = "/v1/custody/approvers/webauthn/registration/options";
+    for (const id of [1, 2, 3])
+      expect((await cluster.post(id, path, { id: "frank" }, { "x-jwt-token": open.token })).status).toBe(200);
+  });
 
   it("leaves a key whole at the source until a refresh shares it, and then in none of its files", async () => {
     const { dataDir } = cluster.member(1);
@@ -240,7 +274,7 @@ describe("a promotion", () => {
     expect((await cluster.get(3, PATH)).json["promotion"]).toMatchObject({
       role: "target",
       stage: "INSTALLED",
-      here: 7,
+      here: 8,
     });
     const auditor = { "x-jwt-token": await cluster.mint(["service.audit.read"]) };
     const eventsAt = async (id: number): Promise<string> =>

@@ -73,3 +73,29 @@ export const crashBeforeActivation = (): Nemesis => {
     },
   };
 };
+
+/** A member ends that has applied the sharing of a key that it alone had, before it erases the whole of it. */
+export const crashBeforeErasure = (): Nemesis => {
+  const now = rarely(SECOND);
+  return {
+    flushed: (world, peer, writes) => {
+      const isShared = writes.some(
+        (write) =>
+          write.table === "generations" &&
+          write.op !== "remove" &&
+          write.row.state === "SUPERSEDED" &&
+          write.row.group.verifyingShares.length === 0 &&
+          peer.store.get("shares", write.key) !== undefined,
+      );
+      if (!isShared || (peer.state?.cluster.membership?.peerIds.length ?? 0) < 2) return;
+      now(world, (unit) => {
+        world.marks.add("ended between sharing a key and erasing it");
+        world.processes.armCrash(
+          peer,
+          unit.between("actions later", 0, 0, 2),
+          unit.named<CrashKind>("ends by", "process", ["process", "power"], [1, 1]),
+        );
+      });
+    },
+  };
+};

@@ -3,6 +3,7 @@ import { absurd } from "effect";
 import type { Choices } from "../base/Choices.ts";
 import type { PromotionOf } from "../base/Plan.ts";
 import { betray } from "../faults/Treason.ts";
+import { crashBeforeErasure } from "../moments/KeyMoments.ts";
 import { oldEpoch } from "../moments/OldEpoch.ts";
 import { crashWhilePromoting, deafTarget } from "../moments/Promoting.ts";
 import { promotedBack } from "../moments/PromotedBack.ts";
@@ -69,13 +70,14 @@ export const promotionSchedules = {
     plan: (choices) => ({ steps: 1_500, promotion: anySource(choices), workload: WORK }),
   },
   "promote-with-keys": {
-    marks: { "a key was shared after the promotion": 25 },
+    marks: { "a key was shared after the promotion": 25, "ended between sharing a key and erasing it": 4 },
     sizes: PROMOTED,
     plan: (choices) => ({
       steps: 1_500,
       promotion: anySource(choices),
       workload: { ...WORK, keys: 120 },
     }),
+    nemeses: () => [crashBeforeErasure()],
   },
   "promote-new-lowest-writer": {
     marks: { "a promotion was asked for": 2 },

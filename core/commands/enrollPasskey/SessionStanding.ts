@@ -21,7 +21,7 @@ const expired = rejection("REGISTRATION_EXPIRED", "The enrollment's deadline has
 
 const overtaken = rejection(
   "REGISTRATION_EXPIRED",
-  "The enrollment is void: a member was restored, the configuration was changed, or a clock was put right since.",
+  "The enrollment is void: a member was restored, the instance promoted, the configuration changed, or a clock put right since.",
   NEW_INVITATION,
 );
 
