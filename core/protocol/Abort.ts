@@ -214,7 +214,12 @@ export const onAbortVotes = (step: Step, statements: ReadonlyArray<SignedStateme
     const ended = complete.flatMap(({ id }) => itemOf(step, id) ?? []);
     abort(step, complete, () => undefined);
     step.whenSigned(() => {
-      requestAborts(step, pledged);
+      // All votes on what has ended go to everybody below.
+      const isOver = new Set(complete.map(({ id }) => id));
+      requestAborts(
+        step,
+        pledged.filter((id) => !isOver.has(id)),
+      );
       sendItems(step, ended, step.others);
     });
   });

@@ -111,6 +111,22 @@ describe("who lacks votes for the end", () => {
     expect(asked.map(signersIn)).toEqual([[[1, 2, 3]]]);
   });
 
+  it("passes all votes on once, where it is the writer and its own pledge is the last of them", () => {
+    const { cluster, preparation } = prepared();
+    const { own } = preparation;
+    const told: Array<PeerId> = [];
+    cluster.tamper = (from, to, message) => {
+      if (from === 1 && message._tag === "AbortRequest") told.push(to);
+      return undefined;
+    };
+    const statements = [
+      forgedBy(cluster, 3, own, { kind: "REFUSAL", detail: "EXPIRED" }),
+      forgedBy(cluster, 2, own, { kind: "PLEDGE", detail: "3" }),
+    ];
+    cluster.peers.get(1)?.dispatch({ _tag: "Deliver", from: 3, message: { _tag: "Votes", statements }, actors: [] });
+    expect(told).toEqual([2, 3]);
+  });
+
   it("asks for no more at once than a message can carry", () => {
     const { cluster, preparation } = prepared();
     const step = openStep(cluster, 2);
