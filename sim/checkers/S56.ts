@@ -36,8 +36,18 @@ export const S56 = (ghost: Ghost): Checker => {
       );
   };
 
+  /** Refusals of the last step: what it opened itself leaves after what it answers. */
+  let told: Array<() => void> = [];
+  const settle = (): void => {
+    const all = told;
+    told = [];
+    for (const assertSo of all) assertSo();
+  };
+
   return {
     id: "S56",
+    delivered: settle,
+    swept: settle,
     atDesk: (_peer, { what, requestId, caller }) => {
       if (what === "came") callers.set(requestId, caller);
     },
@@ -49,14 +59,19 @@ export const S56 = (ghost: Ghost): Checker => {
         if (write.op !== "remove") opened(write.row.session);
       },
     },
-    replied: (_peer, { requestId, answer }) => {
+    replied: (peer, { requestId, answer }) => {
       if (answer._tag !== "Rejected" || answer.rejection.code !== "SESSION_CAPACITY") return;
       const caller = callers.get(requestId);
       if (caller === undefined || (ghost.lying | ghost.forgetful) !== 0) return;
       const { detail } = answer.rejection;
-      if (detail.startsWith(OF_ONE))
-        assertFull(requestId, countFor(caller), most.sessionsPerRegistrar, "of its registrar");
-      if (detail.startsWith(OF_ALL)) assertFull(requestId, sessions.size, most.sessions, "of all registrars");
+      const { process } = peer;
+      told.push(() => {
+        // A process that ended in the middle of a step has not said everything.
+        if (peer.process !== process || peer.state === undefined) return;
+        if (detail.startsWith(OF_ONE))
+          assertFull(requestId, countFor(caller), most.sessionsPerRegistrar, "of its registrar");
+        if (detail.startsWith(OF_ALL)) assertFull(requestId, sessions.size, most.sessions, "of all registrars");
+      });
     },
   };
 };
