@@ -159,4 +159,36 @@ export const callerBugs: ReadonlyArray<PlantedBug> = [
     steps: 3_000,
     tampering: () => ({ asked: (_peer, request) => asOfNobody(request) }),
   },
+  {
+    name: "waits-for-silence",
+    changes: "a writer that says nothing is taken for a busy one for as long as a caller can wait",
+    finds: "S58",
+    schedule: "swarm",
+    tampering: () => ({
+      stepped: (_world, _peer, { probing }) => void Object.assign(probing, { writerHeardAt: Number.POSITIVE_INFINITY }),
+    }),
+  },
+  {
+    name: "doubts-every-no",
+    changes: "a caller that the writer turns away for certain is told that nobody knows",
+    finds: "S58",
+    schedule: "few-refusals-remembered",
+    tampering: () => ({
+      answered: ({ healed }, answer) =>
+        answer._tag === "Rejected" && !healed
+          ? { ...answer, rejection: { ...answer.rejection, outcomeUnknown: true } }
+          : answer,
+    }),
+  },
+  {
+    name: "denials-forgotten",
+    changes: "a peer forgets at once whom it has told that nothing was done, and has room for any number",
+    finds: "S58",
+    schedule: "few-refusals-remembered",
+    tampering: () => ({
+      stepped: (_world, _peer, { requests: { denied } }) => {
+        if (denied instanceof Map) denied.clear();
+      },
+    }),
+  },
 ];

@@ -1,4 +1,5 @@
 /** Bugs in what members are asked again, in what they are told they need not keep, and in what is said and written twice. */
+import { signingIn } from "../../core/commands/signWithKey/SigningState.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
@@ -40,6 +41,18 @@ export const repetitionBugs: ReadonlyArray<PlantedBug> = [
     finds: "S51",
     schedule: "swarm",
     tampering: () => ({ stepped: askedAt(Number.POSITIVE_INFINITY) }),
+  },
+  {
+    name: "asked-at-every-look",
+    changes: "a coordinator asks its signers again whenever it looks, not after half a second",
+    finds: "S51",
+    schedule: "keys-on-a-lossy-network",
+    tampering: () => ({
+      stepped: (_world, _peer, state) => {
+        for (const { attempt } of signingIn(state).requests.values())
+          Object.assign(attempt, { askedAt: Number.NEGATIVE_INFINITY });
+      },
+    }),
   },
   {
     name: "stable-too-soon",

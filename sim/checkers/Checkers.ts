@@ -62,6 +62,7 @@ import { S54 } from "./S54.ts";
 import { S55 } from "./S55.ts";
 import { S56 } from "./S56.ts";
 import { S57 } from "./S57.ts";
+import { S58 } from "./S58.ts";
 import type { TableName, Write } from "../../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
@@ -121,6 +122,7 @@ const makers: ReadonlyArray<
   ["S55", S55],
   ["S56", S56],
   ["S57", S57],
+  ["S58", S58],
   ["K1", K1],
   ["K2", K2],
   ["K4", K4],

@@ -1,8 +1,10 @@
 /**
  * S51: what a member is asked for a caller it is asked again after half a second, not before, until it has said
- * something. No message is empty, or has more in it than is let through.
+ * something; nor are probes, pages, signers and votes asked for sooner than after their time. No message is empty, or
+ * has more in it than is let through.
  */
 import type { Message } from "../../core/Message.ts";
+import type { SettleItem } from "../../core/protocol/Message.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Checker, Watched } from "./Checker.ts";
@@ -16,13 +18,59 @@ const LATEST_MICROS = 1_300_000;
 
 const OF_SERVICE = { proposalsPerMessage: 64, heldStatements: 4_096 };
 
-/** What a message asks of one member, each by a name. */
-const wordsIn = (message: Message): ReadonlyArray<string> => {
-  if (message._tag === "Forward") return [`request ${message.forward.requestId}`];
-  if (message._tag === "StoredQuery") return [`its question about ${message.ref} for request ${message.requestId}`];
-  return message._tag === "Session.Mirror"
-    ? message.items.map(({ session }) => `session ${session.registrationId}`)
-    : [];
+/** The same of what is asked less often, or more often. */
+const PROBED_MICROS = 1_900_000;
+const PAGE_MICROS = 900_000;
+const REPAIR_MICROS = 240_000;
+
+/** Something that a message asks of one member: its name, and how soon it may be asked again, in microseconds. */
+interface Word {
+  readonly name: string;
+  readonly after: number;
+  /** How often it may be said in less than that. */
+  readonly times: number;
+  /** What the member says may be a reason to say it again at once. */
+  readonly isAnswer: boolean;
+}
+
+const word = (name: string, after = ASKED_MICROS): Word => ({ name, after, times: 1, isAnswer: false });
+const answer = (name: string): Word => ({ ...word(name), isAnswer: true });
+
+/** A proposal's place and its writer's receipt name it. */
+const nameOf = ({ proposal, receipt }: SettleItem): string =>
+  `slot ${proposal.epoch}/${proposal.seq} in batch ${receipt.header.batchNo}`;
+
+const wordsIn = (message: Message, isJoining: boolean): ReadonlyArray<Word> => {
+  switch (message._tag) {
+    case "Forward":
+      return [word(`request ${message.forward.requestId}`)];
+    case "StoredQuery":
+      return [word(`its question about ${message.ref} for request ${message.requestId}`)];
+    case "Session.Mirror":
+      return message.items.map(({ session }) => word(`session ${session.registrationId}`));
+    case "ReadyProbe":
+      // One that joins asks whenever it has become able to answer for itself.
+      return isJoining ? [] : [word(`probe ${message.nonce}`, PROBED_MICROS)];
+    case "SnapshotRequest":
+      return [word(`its question ${message.nonce} for the page after "${message.after}"`, PAGE_MICROS)];
+    case "Sign.Open":
+      // Whoever was asked after the first ones is asked again with them.
+      return [{ ...word(`signing session ${message.sessionId}`), times: 2 }];
+    case "Sign.Package":
+      return message.items.map(({ sessionId }) => word(`the signers of session ${sessionId}`));
+    case "Repair.Open":
+      return [word(`repair ${message.sessionId}`, REPAIR_MICROS)];
+    case "SettleQuery":
+      return message.items.map((item) => answer(`its question about ${nameOf(item)}`));
+    case "AbortRequest":
+      // Once for the vote that has come, and once because it is time to ask.
+      return message.items.map((item) => ({
+        ...answer(`its wish to end ${nameOf(item)} and ${item.votes.length} votes`),
+        times: 2,
+      }));
+    default:
+      return [];
+  }
 };
 
 /** The requests of this peer's own callers that a message asks a member about. */
@@ -58,8 +106,10 @@ interface Question {
 
 /** What one process has said. */
 interface Said {
-  /** By member: when each word was said last, by itself. */
-  readonly words: Map<PeerId, Map<string, number>>;
+  /** By member: when each word was said, by itself, as often as is of interest, the newest first. */
+  readonly words: Map<PeerId, Map<string, ReadonlyArray<number>>>;
+  /** By member: when it was heard last. */
+  readonly heard: Map<PeerId, number>;
   /** By request of a caller of this peer, and by member. */
   readonly questions: Map<string, Map<PeerId, Question>>;
   /** Requests about which members were asked what they store. */
@@ -70,7 +120,7 @@ interface Said {
 const mayAsk = ({ fitness: { unsealed, quarantine, integrityFault } }: PeerState): boolean =>
   unsealed && quarantine === undefined && integrityFault === undefined;
 
-const begun = (): Said => ({ words: new Map(), questions: new Map(), looked: new Set() });
+const begun = (): Said => ({ words: new Map(), heard: new Map(), questions: new Map(), looked: new Set() });
 
 export const S51 = (ghost: Ghost): Checker => {
   const most = { ...OF_SERVICE, ...ghost.capacities };
@@ -103,23 +153,25 @@ export const S51 = (ghost: Ghost): Checker => {
       );
   };
 
-  const assertDue = ({ words }: Said, slot: number, message: Message, to: PeerId, at: number): void => {
-    const names = wordsIn(message);
-    if (names.length === 0) return;
+  const assertDue = (peer: Watched, { words, heard }: Said, message: Message, to: PeerId, at: number): void => {
+    const { slot, state } = peer;
+    const isJoining = (state?.rejoining.unproven.size ?? 0) > 0;
     let told = words.get(to);
     if (told === undefined) {
       told = new Map();
       words.set(to, told);
     }
-    for (const name of names) {
-      const before = told.get(name);
-      if (before !== undefined && at - before < ASKED_MICROS)
+    for (const { name, after, times, isAnswer } of wordsIn(message, isJoining)) {
+      const known = told.get(name) ?? [];
+      const before = known[times - 1];
+      const isAnswered = isAnswer && before !== undefined && (heard.get(to) ?? 0) >= before;
+      if (before !== undefined && at - before < after && !isAnswered)
         throw new Violation(
           "S51",
           `peer ${slot} sent peer ${to} ${name} at ${before} µs`,
           `it sent it again in a ${message._tag} at ${at} µs, after ${Math.floor((at - before) / 1_000)} ms`,
         );
-      told.set(name, at);
+      told.set(name, [at, ...known].slice(0, times));
     }
   };
 
@@ -161,11 +213,14 @@ export const S51 = (ghost: Ghost): Checker => {
     stepped: ({ slot, state }) => {
       if (state !== undefined && !mayAsk(state)) all[slot]?.questions.clear();
     },
-    delivered: ({ slot }, message, from) => {
+    delivered: ({ slot }, message, from, at) => {
       const said = all[slot];
-      if (said !== undefined) noteAnswer(said, message, from);
+      if (said === undefined) return;
+      said.heard.set(from, at);
+      noteAnswer(said, message, from);
     },
-    sent: ({ slot, honest }, message, to, at) => {
+    sent: (peer, message, to, at) => {
+      const { slot, honest } = peer;
       if (!honest) return;
       const said = saidBy(slot);
       assertSize(slot, message);
@@ -175,7 +230,7 @@ export const S51 = (ghost: Ghost): Checker => {
           `peer ${slot} asks the members what they store for request ${message.forward.requestId}`,
           `it forwarded the request again at ${at} µs`,
         );
-      assertDue(said, slot, message, to, at);
+      assertDue(peer, said, message, to, at);
       noteQuestions(said, slot, message, to, at);
       if (message._tag === "StoredQuery") said.looked.add(message.requestId);
     },
