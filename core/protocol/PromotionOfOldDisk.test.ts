@@ -31,6 +31,25 @@ describe("a source that is put back from a backup", () => {
     },
   );
 
+  it("made before it had pinned has nobody to be restored from until it is shown the decision", () => {
+    const cluster = withApprover();
+    const backup = copyOf(cluster.tables.get(2));
+    promote(cluster);
+    cluster.pass(10_000);
+    cluster.tables.set(2, backup);
+    cluster.tamper = lost("GenesisCard");
+    cluster.start(2);
+    declare(cluster, 2);
+    expect(codeOf(cluster, "declare 2")).toBe("RESTORE_IMPOSSIBLE");
+    expect(modeOf(stateOf(cluster, 2))).toBe("active");
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(5_000);
+    expect(modeOf(stateOf(cluster, 2))).toBe("quarantined");
+    declare(cluster, 2);
+    cluster.pass(15_000);
+    expectDone(cluster);
+  });
+
   it("made before it had pinned is shown the decision by whomever it asks to accept another promotion", () => {
     const cluster = withApprover();
     const backup = copyOf(cluster.tables.get(2));

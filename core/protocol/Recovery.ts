@@ -52,7 +52,7 @@ const declareRefusal = ({ state }: Step): Rejection | undefined => {
     return rejection(
       "RESTORE_IMPOSSIBLE",
       "A cluster of one has no other member to take the registry from.",
-      "Nobody can say what a backup of it lacks; register again what is missing.",
+      "If this peer was promoted since, let it reach its peers: they show it that, and then the restore can be declared. Else nobody can say what a backup of it lacks; register again what is missing.",
     );
   return undefined;
 };
