@@ -76,11 +76,16 @@ export class RangeProof {
   readonly #stored: Stored;
   readonly #integrity: IntegrityKey;
   readonly #shares: RowShares;
+  readonly #slice: number;
 
-  /** @param integrity the key in use, while it is */
-  constructor(stored: Stored, integrity: IntegrityKey) {
+  /**
+   * @param integrity the key in use, while it is
+   * @param slice rows that are read at once, after which a proof pauses
+   */
+  constructor(stored: Stored, integrity: IntegrityKey, slice: number) {
     this.#stored = stored;
     this.#integrity = integrity;
+    this.#slice = slice;
     this.#shares = new RowShares(stored.crypto, stored.rows, integrity);
   }
 
@@ -92,8 +97,19 @@ export class RangeProof {
    * @returns how many rows were read. Throws {@link IntegrityFailure}.
    */
   prove(range: Range, end: string | undefined, newest: number, found: Found, comparison?: Comparison): number {
+    return ended(this.proving(range, end, newest, found, comparison));
+  }
+
+  /** {@link prove}, with pauses, in which neither the range nor its end may change; yields the rows read so far. */
+  *proving(
+    range: Range,
+    end: string | undefined,
+    newest: number,
+    found: Found,
+    comparison?: Comparison,
+  ): Generator<number, number> {
     const { after, rows, digest } = range;
-    const look = ended(this.#look(range, end, newest, rows));
+    const look = yield* this.#look(range, end, newest, rows);
     const { seen, sum } = look;
     if (seen.length !== rows || rangeDigestOf(this.#stored.crypto, this.#integrity, after, rows, sum) !== digest)
       throw this.#fault(range, end, newest, seen.length);
@@ -141,7 +157,7 @@ export class RangeProof {
       sum += share.element;
       seen.push({ ...row, ...share });
       if (seen.length > rows) break;
-      if (seen.length % SCAN_PAGE === 0) yield seen.length;
+      if (seen.length % this.#slice === 0) yield seen.length;
     }
     return { range, seen, sum: modulo(sum) };
   }
@@ -185,7 +201,7 @@ export class RangeProof {
       if (endOf(table) <= after || (end !== undefined && prefix > end)) continue;
       const from = after.startsWith(prefix) ? after.slice(prefix.length) : "";
       // The seal of the last transaction, and the one that shows where the range ends.
-      for (const page of pagesOf(this.#stored.bytes, table, from, Math.max(0, left) + 2)) {
+      for (const page of pagesOf(this.#stored.bytes, table, from, Math.min(Math.max(0, left) + 2, this.#slice))) {
         let isOver = false;
         for (const { key, value } of page) {
           isOver = end !== undefined && prefix + key > end;

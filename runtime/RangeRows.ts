@@ -39,9 +39,11 @@ export interface RangeSizes {
   readonly open: number;
   /** Changed ranges that are kept beside all, at least, before all are written anew. */
   readonly changed: number;
+  /** Rows after which the proof of a range that nobody waits for pauses: a few milliseconds. */
+  readonly slice: number;
 }
 
-export const RANGE_SIZES: RangeSizes = { most: 2_048, piece: 64, open: 16, changed: 1_024 };
+export const RANGE_SIZES: RangeSizes = { most: 2_048, piece: 64, open: 16, changed: 1_024, slice: 128 };
 
 /** How ranges are stored after a transaction. */
 export interface Written {

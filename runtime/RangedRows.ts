@@ -188,16 +188,31 @@ export class RangedRows {
     return comparison?.difference();
   }
 
-  /** Proves all that is not proven yet, a range at a time. Throws {@link IntegrityFailure}. */
+  /** Proves all that is not proven yet, some rows at a time. Throws {@link IntegrityFailure}. */
   *rest(): Generator<Verified, void> {
     const of = this.#ranges.all.reduce((sum, { rows }) => sum + rows, 0);
     let rows = this.#ranges.all.reduce((sum, range) => sum + (range.sum === undefined ? 0 : range.rows), 0);
     for (let at = this.#ranges.unproven(""); at !== undefined; at = this.#ranges.unproven(at.after)) {
-      this.#prove(at);
-      rows += at.rows;
+      for (const read of this.#proving(at)) yield { rows: rows + read, of: Math.max(rows + read, of) };
+      if (at.sum !== undefined) rows += at.rows;
       yield { rows, of: Math.max(rows, of) };
     }
     if (!this.#isWhole) this.#end();
+  }
+
+  /**
+   * Proves a range with pauses. It is left as it is where somebody could not wait for it and has proven it meanwhile,
+   * which comes before any change of its rows, or where its end has moved.
+   */
+  *#proving(range: Range): Generator<number, void> {
+    const end = this.#ranges.end(range);
+    const proving = this.#ports.proof.proving(range, end, this.#ports.newest(), this.found);
+    for (;;) {
+      const slice = this.#noting(() => proving.next());
+      if (slice.done === true) return;
+      yield slice.value;
+      if (range.sum !== undefined || this.#ranges.end(range) !== end) return;
+    }
   }
 
   /** Once all rows were looked at. Throws {@link IntegrityFailure}. */

@@ -11,7 +11,7 @@ import { SealedStore } from "./SealedStore.ts";
 import { tables as schema } from "../core/Tables.ts";
 
 const integrity = integrityKeyOf(1);
-const SIZES = { most: 4, piece: 2, open: 2, changed: 8 };
+const SIZES = { most: 4, piece: 2, open: 2, changed: 8, slice: 1 };
 
 let tables: MemoryTables;
 
@@ -237,8 +237,8 @@ describe("ranges of rows", () => {
   it("of other sizes are gone on with", () => {
     fill(open(), KEYS);
     for (const sizes of [
-      { most: 128, piece: 8, open: 20, changed: 1_000 },
-      { most: 1, piece: 1, open: 0, changed: 1 },
+      { most: 128, piece: 8, open: 20, changed: 1_000, slice: 256 },
+      { most: 1, piece: 1, open: 0, changed: 1, slice: 1 },
       SIZES,
     ]) {
       const store = open(sizes);

@@ -15,7 +15,7 @@ import { OPEN } from "./Ranges.ts";
 import { SealedStore } from "./SealedStore.ts";
 
 const integrity = integrityKeyOf(1);
-const SIZES = { most: 4, piece: 2, open: 2, changed: 8 };
+const SIZES = { most: 4, piece: 2, open: 2, changed: 8, slice: 1 };
 
 let tables: MemoryTables;
 
@@ -104,6 +104,50 @@ describe("a scan of the rest", () => {
       flush();
     }
     expect(open().verifyAll()).toBeUndefined();
+  });
+});
+
+describe("a scan of the rest, in the middle of a range", () => {
+  const sorted = KEYS.toSorted();
+
+  it("goes on where its rows are changed", () => {
+    const good = copied();
+    for (let slices = 0, isOver = false; !isOver; slices++) {
+      tables = good;
+      tables = copied();
+      const store = unsealed();
+      const rest = store.verifyRest();
+      for (let at = 0; at < slices; at++) isOver = rest.next().done === true;
+      commitTo(store, ...KEYS.map((key) => replace(key, `${key} again`)));
+      expect(ended(rest), `after ${slices} slices`).toBeUndefined();
+    }
+  });
+
+  it("misses no row behind it where a range of others is emptied, and becomes its end", () => {
+    const good = copied();
+    let noticed = 0;
+    for (const last of sorted.filter((_, at) => at % 5 === 1))
+      for (let slices = 0; slices < 30; slices++) {
+        const removed = sorted.filter((key) => key > last);
+        const findsAfter = (harm: () => void): boolean => {
+          tables = good;
+          tables = copied();
+          const store = unsealed();
+          const rest = store.verifyRest();
+          for (let at = 0; at < slices; at++) rest.next();
+          commitTo(store, ...removed.map(remove));
+          harm();
+          return ended(rest) !== undefined;
+        };
+        const changesLast = () =>
+          tables.get("keys")?.set(last, { ...rowAt(good, "keys", last), row: Uint8Array.of(1) });
+        if (!findsAfter(changesLast)) continue;
+        noticed += 1;
+        const back = removed.at(-1) ?? "";
+        const putsBack = () => tables.get("keys")?.set(back, rowAt(good, "keys", back));
+        expect(findsAfter(putsBack), `${back} after ${slices} slices, all behind ${last} removed`).toBe(true);
+      }
+    expect(noticed).toBeGreaterThan(5);
   });
 });
 

@@ -120,7 +120,7 @@ export class StoreOpening {
     const found = { known: new KnownRows(crypto, integrity.setKey), uses: new SealUses() };
     found.uses.start(transactions);
     const comparison = read?.comparison();
-    const proof = new RangeProof(this.#stored, integrity);
+    const proof = new RangeProof(this.#stored, integrity, this.#ports.sizes.slice);
     const open = ranges.flatMap((range, at) =>
       range.digest === OPEN ? [[range, ranges[at + 1]?.after] as const] : [],
     );
@@ -151,7 +151,7 @@ export class StoreOpening {
     opened: number,
   ): RangedRows {
     const { crypto, newest, sizes } = this.#ports;
-    const proof = new RangeProof(this.#stored, integrity);
+    const proof = new RangeProof(this.#stored, integrity, sizes.slice);
     const ports = { crypto, integrity, proof, stored, sizes, found };
     return new RangedRows({ ...ports, newest: () => Math.max(opened, newest()) }, ranges);
   }

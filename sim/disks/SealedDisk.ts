@@ -13,8 +13,8 @@ import { changedRange, type Content } from "./OlderRange.ts";
 import { SimByteDisk } from "./SimByteDisk.ts";
 
 /** So few rows that a run cuts and joins ranges, and writes all of them anew. */
-const SIZES: RangeSizes = { most: 3, piece: 1, open: 3, changed: 24 };
-/** Ranges that are looked at at once. */
+const SIZES: RangeSizes = { most: 3, piece: 1, open: 3, changed: 24, slice: 2 };
+/** Slices that are looked at at once. */
 const LOOKED_AT = 4;
 
 /** Transactions between two looks at all rows, for what is put back later. */
