@@ -100,6 +100,8 @@ class AuditedPeer implements Watched {
   readonly harm = undefined;
   readonly isVerified = true;
   readonly misjudgesTokens = true;
+  /** Its clock is not written down here, and nothing in a run is old enough to be removed. */
+  readonly lastReading = Number.POSITIVE_INFINITY;
   readonly settings = undefined;
   process = 0;
   state: PeerState | undefined;

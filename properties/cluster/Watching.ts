@@ -22,6 +22,7 @@ export const watched = (
   state: changed(stateOf(cluster, slot), state),
   store: { get: () => undefined, scan: () => [] },
   process: 1,
+  lastReading: Number.POSITIVE_INFINITY,
   isIdle: true,
   isDamaged: false,
   harm: undefined,

@@ -73,6 +73,24 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     tampering: rows("consents", (row) => ({ ...row, messageDigest: FOREIGN })),
   },
   {
+    name: "consent-goes-early",
+    changes: "a peer removes a consent when it gives the next",
+    finds: "K11",
+    schedule: "keys",
+    tampering: () => {
+      const last = new Map<number, string>();
+      return {
+        written: (_world, { slot }, writes) => {
+          const given = writes.find(({ table, op }) => table === "consents" && op === "insert");
+          const before = last.get(slot);
+          if (given === undefined) return writes;
+          last.set(slot, given.key);
+          return before === undefined ? writes : [...writes, { op: "remove", table: "consents", key: before }];
+        },
+      };
+    },
+  },
+  {
     name: "signature-of-one",
     changes: "a peer answers with a signature that nobody has consented to",
     finds: "K4",

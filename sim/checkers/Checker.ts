@@ -32,6 +32,8 @@ export interface Watched {
   readonly opened?: (generation: Rows["generations"], verifyingShare: string, box: Uint8Array) => Secret | undefined;
   /** Which process of this peer runs, from 1. */
   readonly process: number;
+  /** What its clock showed when its process looked last, in Unix milliseconds; zero before that. */
+  readonly lastReading: number;
   /** A process runs, no flush is under way and no event waits. */
   readonly isIdle: boolean;
   /** Some row does not hold just now, so that sweeping it would throw. */

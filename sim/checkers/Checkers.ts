@@ -9,6 +9,7 @@ import { K5 } from "./K5.ts";
 import { K6 } from "./K6.ts";
 import { K7 } from "./K7.ts";
 import { K9 } from "./K9.ts";
+import { K11 } from "./K11.ts";
 import { K14 } from "./K14.ts";
 import { K15 } from "./K15.ts";
 import { K16 } from "./K16.ts";
@@ -130,6 +131,7 @@ const makers: ReadonlyArray<
   ["K6", K6],
   ["K7", K7],
   ["K9", K9],
+  ["K11", K11],
   ["K14", K14],
   ["K15", K15],
   ["K16", K16],

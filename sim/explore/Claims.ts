@@ -21,6 +21,7 @@ const watched = ({ peerId, rows, memory, flushing }: Member): Watched => ({
   state: memory?.state,
   store: rows,
   process: 1,
+  lastReading: Number.POSITIVE_INFINITY,
   isIdle: memory !== undefined && flushing === undefined,
   isDamaged: false,
   harm: undefined,

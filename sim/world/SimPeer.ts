@@ -122,6 +122,7 @@ export class SimPeer implements Watched {
   /** That its process was started on other rows than it was unsealed on. */
   #exchanged: string | undefined;
   process = 0;
+  lastReading = 0;
   transactions = 0;
   /** Messages that its drivers have said. */
   said = 0;
@@ -212,7 +213,8 @@ export class SimPeer implements Watched {
       clock: () => {
         const reading = this.clock.at(realMillis()) + this.#looks * clockMoves;
         this.#looks += 1;
-        return clock === undefined ? reading : clock(this, reading);
+        this.lastReading = clock === undefined ? reading : clock(this, reading);
+        return this.lastReading;
       },
       elapsed: this.#surroundings.elapsedMillis,
     });
