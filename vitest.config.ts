@@ -4,8 +4,9 @@ export const processes = {
   setupFiles: ["properties/Breath.ts", "properties/Patience.ts"] as string[],
   pool: "forks",
   // The modules of one process are loaded once for all its test files: loading them anew for each file took half of the
-  // time. So a test file must leave nothing behind in a module, and none does.
-  poolOptions: { forks: { maxForks: 2, isolate: false } },
+  // time. So a test file must leave nothing behind in a module, and none does. None is ended before all are through:
+  // files that it was about to be given would be lost.
+  poolOptions: { forks: { minForks: 2, maxForks: 2, isolate: false } },
   testTimeout: 120_000,
   hookTimeout: 120_000,
 } as const;
@@ -14,7 +15,7 @@ export default defineConfig({
   test: {
     ...processes,
     // Both cores of a small machine, and a third process while one of the two waits for time to pass.
-    poolOptions: { forks: { maxForks: 3, isolate: false } },
+    poolOptions: { forks: { minForks: 3, maxForks: 3, isolate: false } },
     include: ["{core,runtime,sim,server,properties}/**/*.test.ts"],
     exclude: [...configDefaults.exclude, "properties/hunts/**"],
   },

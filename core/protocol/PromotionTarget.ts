@@ -81,8 +81,9 @@ export const onDraft = (
   }
   const fault = faultOf(step, from, key, draft) ?? draftFault(step, from, key, draft, previous);
   if (fault !== undefined) {
-    // The source knows this peer by the key of its draft only; here an operator finds the same.
-    if (step.context.settings.joins?.identityKey === key)
+    // The source knows this peer by the key of its draft only; here an operator finds the same. A member has nothing to
+    // mend, and nothing would take the words back.
+    if (membership === undefined && step.context.settings.joins?.identityKey === key)
       noteFault(step, from, `peer ${from} offers a promotion: ${fault}`);
     return tell(step, { _tag: "Promotion.Refused", identityKey, transferId, fault }, [from]);
   }

@@ -36,11 +36,19 @@ interface Asker {
   readonly denials: Map<string, string>;
   /** By peer: when it was last heard. */
   readonly heard: Map<PeerId, number>;
-  /** Each time that it told a caller for certain that nothing was done, the oldest first. */
+  /** Each time that it told a caller for certain that nothing was done, or was to tell one that had gone. */
   told: ReadonlyArray<Told>;
+  /** A writer remembers its own callers too, and may become another member that is not the writer. */
+  hasBeenWriter: boolean;
 }
 
-const begun = (): Asker => ({ forwarded: new Map(), denials: new Map(), heard: new Map(), told: [] });
+const begun = (): Asker => ({
+  forwarded: new Map(),
+  denials: new Map(),
+  heard: new Map(),
+  told: [],
+  hasBeenWriter: false,
+});
 
 /** Whether a peer takes in what it is told. */
 const isFit = ({ cluster, fitness, rejoining }: PeerState): boolean =>
@@ -82,7 +90,7 @@ export const S58 = (ghost: Ghost): Checker => {
   };
 
   const assertToldForCertain = (slot: number, asker: Asker, { requestId, repliedAt }: Reply, said: Rejection): void => {
-    if (asker.denials.get(requestId) !== said.detail) return;
+    if (asker.hasBeenWriter || asker.denials.get(requestId) !== said.detail) return;
     const since = repliedAt - MATTERS_MICROS - LAG_MICROS;
     const isFull = asker.told.filter((each) => each.at >= since).length >= most;
     if (isFull || hasSignedFor(slot, requestId)) return;
@@ -105,10 +113,13 @@ export const S58 = (ghost: Ghost): Checker => {
     );
   };
 
-  const noteSaid = (asker: Asker, message: Message): void => {
+  /** @param counts whether the peer takes in what the sender says */
+  const noteSaid = (asker: Asker, message: Message, at: number, counts: boolean): void => {
     if (message._tag !== "Outcome" || message.outcome._tag !== "Rejected") return;
     const { detail, outcomeUnknown } = message.outcome.rejection;
-    if (!outcomeUnknown && !asker.denials.has(message.requestId)) asker.denials.set(message.requestId, detail);
+    if (outcomeUnknown) return;
+    asker.told = [...asker.told, { at, mattered: false }];
+    if (counts && !asker.denials.has(message.requestId)) asker.denials.set(message.requestId, detail);
   };
 
   return {
@@ -116,7 +127,9 @@ export const S58 = (ghost: Ghost): Checker => {
     booted: forget,
     stopped: forget,
     stepped: ({ slot, state }) => {
-      if (state !== undefined && !isFit(state)) all[slot]?.denials.clear();
+      if (state === undefined) return;
+      if (!isFit(state)) all[slot]?.denials.clear();
+      if (state.cluster.membership?.writer === slot) askerAt(slot).hasBeenWriter = true;
     },
     sent: ({ slot }, message, to, at) => {
       if (message._tag !== "Forward") return;
@@ -127,7 +140,8 @@ export const S58 = (ghost: Ghost): Checker => {
     delivered: ({ slot, state }, message, from, at) => {
       const asker = askerAt(slot);
       asker.heard.set(from, at);
-      if (state !== undefined && isFit(state) && from === state.cluster.membership?.writer) noteSaid(asker, message);
+      const isWriter = from === state?.cluster.membership?.writer;
+      noteSaid(asker, message, at, isWriter && state !== undefined && isFit(state));
     },
     replied: ({ slot, honest }, reply) => {
       const asker = all[slot];
