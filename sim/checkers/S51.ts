@@ -41,36 +41,27 @@ const nameOf = ({ proposal, receipt }: SettleItem): string =>
   `slot ${proposal.epoch}/${proposal.seq} in batch ${receipt.header.batchNo}`;
 
 const wordsIn = (message: Message, isJoining: boolean): ReadonlyArray<Word> => {
-  switch (message._tag) {
-    case "Forward":
-      return [word(`request ${message.forward.requestId}`)];
-    case "StoredQuery":
-      return [word(`its question about ${message.ref} for request ${message.requestId}`)];
-    case "Session.Mirror":
-      return message.items.map(({ session }) => word(`session ${session.registrationId}`));
-    case "ReadyProbe":
-      // One that joins asks whenever it has become able to answer for itself.
-      return isJoining ? [] : [word(`probe ${message.nonce}`, PROBED_MICROS)];
-    case "SnapshotRequest":
-      return [word(`its question ${message.nonce} for the page after "${message.after}"`, PAGE_MICROS)];
-    case "Sign.Open":
-      // Whoever was asked after the first ones is asked again with them.
-      return [{ ...word(`signing session ${message.sessionId}`), times: 2 }];
-    case "Sign.Package":
-      return message.items.map(({ sessionId }) => word(`the signers of session ${sessionId}`));
-    case "Repair.Open":
-      return [word(`repair ${message.sessionId}`, REPAIR_MICROS)];
-    case "SettleQuery":
-      return message.items.map((item) => answer(`its question about ${nameOf(item)}`));
-    case "AbortRequest":
-      // Once for the vote that has come, and once because it is time to ask.
-      return message.items.map((item) => ({
-        ...answer(`its wish to end ${nameOf(item)} and ${item.votes.length} votes`),
-        times: 2,
-      }));
-    default:
-      return [];
-  }
+  if (message._tag === "Forward") return [word(`request ${message.forward.requestId}`)];
+  if (message._tag === "StoredQuery")
+    return [word(`its question about ${message.ref} for request ${message.requestId}`)];
+  if (message._tag === "Session.Mirror")
+    return message.items.map(({ session }) => word(`session ${session.registrationId}`));
+  // One that joins asks whenever it has become able to answer for itself.
+  if (message._tag === "ReadyProbe") return isJoining ? [] : [word(`probe ${message.nonce}`, PROBED_MICROS)];
+  if (message._tag === "SnapshotRequest")
+    return [word(`its question ${message.nonce} for the page after "${message.after}"`, PAGE_MICROS)];
+  // Whoever was asked after the first ones is asked again with them.
+  if (message._tag === "Sign.Open") return [{ ...word(`signing session ${message.sessionId}`), times: 2 }];
+  if (message._tag === "Sign.Package")
+    return message.items.map(({ sessionId }) => word(`the signers of session ${sessionId}`));
+  if (message._tag === "Repair.Open") return [word(`repair ${message.sessionId}`, REPAIR_MICROS)];
+  if (message._tag === "SettleQuery") return message.items.map((item) => answer(`its question about ${nameOf(item)}`));
+  if (message._tag !== "AbortRequest") return [];
+  // Once for the vote that has come, and once because it is time to ask.
+  return message.items.map((item) => ({
+    ...answer(`its wish to end ${nameOf(item)} and ${item.votes.length} votes`),
+    times: 2,
+  }));
 };
 
 /** The requests of this peer's own callers that a message asks a member about. */
