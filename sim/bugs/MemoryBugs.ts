@@ -214,6 +214,7 @@ export const memoryBugs: ReadonlyArray<PlantedBug> = [
     changes:
       "a writer takes a duplicate of what it refused and has forgotten for a new request, as entry peers have, too",
     finds: "S14",
+    orFinds: ["S58"],
     schedule: "few-refusals-remembered",
     tampering: forgetForgotten,
   },
