@@ -14,6 +14,8 @@ const keyIn = (descriptor: string): string | undefined => {
 export const K15 = (ghost: Ghost): Checker => {
   const approvers = new Map<string, string>();
   const custody = new Map<string, string>();
+  /** By descriptor: every member writes each. */
+  const keys = new Map<string, string | undefined>();
   const assertApart = (slot: number, key: string): void => {
     const [approver, keyId] = [approvers.get(key), custody.get(key)];
     if (approver !== undefined && keyId !== undefined)
@@ -34,7 +36,9 @@ export const K15 = (ghost: Ghost): Checker => {
       },
       approvers: ({ slot }, write) => {
         if (write.op !== "insert" || ghost.isLying(slot)) return;
-        const key = keyIn(write.row.descriptor);
+        const { descriptor } = write.row;
+        if (!keys.has(descriptor)) keys.set(descriptor, keyIn(descriptor));
+        const key = keys.get(descriptor);
         if (key === undefined) return;
         approvers.set(key, write.key);
         assertApart(slot, key);

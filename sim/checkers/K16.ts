@@ -54,6 +54,8 @@ export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
   const { signaturesAtOnce = USUALLY_AT_ONCE } = ghost.capacities;
   /** By slot, of the process that runs. */
   const told: Array<Set<string> | undefined> = [];
+  /** By slot: the memory of modules whose sizes were held last; a step that changes one makes another. */
+  const held: Array<Slices | undefined> = [];
   return {
     id: "K16",
     stopped: ({ slot }) => void (told[slot] = undefined),
@@ -65,6 +67,8 @@ export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
       const signing = slices?.["signing"] as Signing | undefined;
       if (signing !== undefined && signing.requests.size + signing.waiting.size > 0)
         assertLine(slot, signing, told[slot] ?? NOBODY, signaturesAtOnce);
+      if (slices === held[slot]) return;
+      held[slot] = slices;
       for (const [slice, part, bound] of most) {
         const size = slices?.[slice]?.[part]?.size ?? 0;
         if (size > bound)

@@ -19,30 +19,33 @@ const contentsOf = (message: Message): ReadonlyArray<unknown> | undefined => {
   return isOfProposals ? message.items.map(({ proposal }) => proposal) : undefined;
 };
 
-/** Whether two values read from rows are equal in every field. */
+/** Whether two values read from rows are equal in every field; most differ in one of the first. */
 const isEqual = (one: unknown, other: unknown): boolean => {
   if (Object.is(one, other)) return true;
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
-  const [names, others] = [Object.keys(one), Object.keys(other)];
-  return (
-    names.length === others.length &&
-    names.every((name) => Object.hasOwn(other, name) && isEqual(Reflect.get(one, name), Reflect.get(other, name)))
-  );
+  const [fields, others] = [one as Readonly<Record<string, unknown>>, other as Readonly<Record<string, unknown>>];
+  let names = 0;
+  for (const name in fields) {
+    if (!isEqual(fields[name], others[name])) return false;
+    names++;
+  }
+  return Object.keys(others).length === names;
 };
 
 export const S55 = (ghost: Ghost): Checker => {
-  /** By slot and place: the rows that its process has replaced, as it left them. */
-  const rows: Array<Map<string, object> | undefined> = [];
+  /** By slot, table and key: the rows that its process has written, as it left them. */
+  const rows: Array<Map<string, Map<string, object>> | undefined> = [];
   const replace = (slot: number, honest: boolean, write: Write): void => {
-    const known = (rows[slot] ??= new Map<string, object>());
-    const place = `${write.table} ${write.key}`;
-    if (write.op === "remove") return void known.delete(place);
-    // It goes with every transaction of a member, whatever that is about.
+    // They go with every transaction of a member, whatever that is about.
     if (write.table === "counters") return;
-    const before = known.get(place);
-    known.set(place, write.row);
-    if (honest && write.op === "replace" && before !== undefined && isEqual(before, write.row))
-      throw new Violation("S55", `peer ${slot} replaces ${place}`, "by the same row");
+    const tables = (rows[slot] ??= new Map<string, Map<string, object>>());
+    const known = tables.get(write.table) ?? new Map<string, object>();
+    if (known.size === 0) tables.set(write.table, known);
+    if (write.op === "remove") return void known.delete(write.key);
+    const before = write.op === "replace" ? known.get(write.key) : undefined;
+    known.set(write.key, write.row);
+    if (honest && before !== undefined && isEqual(before, write.row))
+      throw new Violation("S55", `peer ${slot} replaces ${write.table} ${write.key}`, "by the same row");
   };
   return {
     id: "S55",
