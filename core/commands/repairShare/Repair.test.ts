@@ -130,6 +130,26 @@ describe("a repair", () => {
     expect(codeOf(cluster, "one")).toBe(code);
   });
 
+  it("asks again after its own time, whatever the one before it would still have asked", () => {
+    const cluster = lost(3);
+    const asked: Array<Message> = [];
+    cluster.tamper = (_from, to, message) => {
+      if (to === 1 && message._tag === "Repair.Open") asked.push(message);
+      return undefined;
+    };
+    cluster.repair(3, "one", "payments", [1, 2]);
+    const [first] = asked.splice(0);
+    if (first?._tag !== "Repair.Open") throw new Error("nobody was asked");
+    cluster.deliver(3, 1, { _tag: "Repair.Refused", sessionId: first.sessionId, code: "UNDECIDED" });
+    cluster.pass(200);
+    cluster.repair(3, "two", "payments", [1, 2]);
+    cluster.pass(240);
+    expect(codeOf(cluster, "one")).toBe("REPAIR_FAILED");
+    expect(asked).toHaveLength(1);
+    cluster.pass(20);
+    expect(asked).toHaveLength(2);
+  });
+
   it("of an unknown key, or without the permission, is refused", () => {
     const cluster = lost(3);
     cluster.repair(3, "unknown", "nothing", [1, 2]);

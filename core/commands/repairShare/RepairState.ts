@@ -24,6 +24,8 @@ export interface Repair {
   readonly boxSeed: Secret;
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
+  /** Monotonic milliseconds: when helpers were asked last. */
+  readonly askedAt: number;
   /** By helper: for each generation, in order. */
   readonly sums: ReadonlyMap<PeerId, ReadonlyArray<Secret>>;
 }

@@ -90,7 +90,7 @@ const isMissing = (step: Step, generation: Generation): boolean => {
 /** Asks for those that are missing, as many as one session takes; answers when none is. */
 const begin = (
   step: Step,
-  wanted: Omit<Repair, "open" | "boxSeed" | "sums">,
+  wanted: Omit<Repair, "open" | "boxSeed" | "sums" | "askedAt">,
   evidence: Repair["open"]["evidence"],
 ): void => {
   const { context, self } = step;
@@ -104,6 +104,7 @@ const begin = (
     ...wanted,
     boxSeed,
     sums: new Map(),
+    askedAt: step.elapsed,
     open: {
       _tag: "Repair.Open",
       sessionId,
@@ -248,7 +249,10 @@ export const onRepairTimer = (step: Step): void => {
     const members = silent.map((peerId) => ({ peerId, reason: "it has told nothing" }));
     if (step.elapsed - repair.arrivedAt >= step.context.settings.answerMillis - 2 * AGAIN_MILLIS)
       end(step, repair, failed("Not every helper has done its part in time.", members));
-    else step.sendFlushed(repair.open, silent);
+    else if (step.elapsed - repair.askedAt >= AGAIN_MILLIS) {
+      keep(step, { ...repair, askedAt: step.elapsed });
+      step.sendFlushed(repair.open, silent);
+    }
   }
 };
 
@@ -256,12 +260,14 @@ export const onRepairTimer = (step: Step): void => {
 export const goOnRepairing = (step: Step): void => {
   const { repairs: all } = step.slice(repairs);
   if (all.size === 0) return;
-  for (const { open, boxSeed: _, sums: __, ...wanted } of all.values()) {
+  for (const { open, boxSeed: _, sums: __, askedAt: ___, ...wanted } of all.values()) {
     if (open.generations.length > 0) continue;
     step.editIn(repairs, "repairs").delete(wanted.requestId);
     begin(step, wanted, open.evidence);
   }
-  step.arm(REPAIR_TIMER, AGAIN_MILLIS);
+  // The timer of a repair that is over may fire while the next one is under way.
+  for (const { askedAt } of step.slice(repairs).repairs.values())
+    step.arm(REPAIR_TIMER, Math.max(1, askedAt + AGAIN_MILLIS - step.elapsed));
 };
 
 /** Where this peer can take part no more, its callers are told and the secrets are gone. */
