@@ -18,7 +18,9 @@ import { keyBugs } from "./KeyBugs.ts";
 import { keyLivenessBugs } from "./KeyLivenessBugs.ts";
 import { linkBugs } from "./LinkBugs.ts";
 import { listBugs } from "./ListBugs.ts";
+import { makingBugs } from "./MakingBugs.ts";
 import { memoryBugs } from "./MemoryBugs.ts";
+import { nonceBugs } from "./NonceBugs.ts";
 import { operatorBugs } from "./OperatorBugs.ts";
 import { policyBugs } from "./PolicyBugs.ts";
 import { promotionBugs } from "./PromotionBugs.ts";
@@ -60,6 +62,8 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...wireBugs,
   ...repetitionBugs,
   ...keyBugs,
+  ...nonceBugs,
+  ...makingBugs,
   ...keyLivenessBugs,
   ...dealBugs,
   ...promotionBugs,

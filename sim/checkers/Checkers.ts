@@ -6,6 +6,7 @@ import { K1 } from "./K1.ts";
 import { K2 } from "./K2.ts";
 import { K4 } from "./K4.ts";
 import { K5 } from "./K5.ts";
+import { K5b } from "./K5b.ts";
 import { K6 } from "./K6.ts";
 import { K7 } from "./K7.ts";
 import { K9 } from "./K9.ts";
@@ -128,6 +129,7 @@ const makers: ReadonlyArray<
   ["K2", K2],
   ["K4", K4],
   ["K5", (_ghost, _oracle, _secrets, ofKeys) => K5(ofKeys)],
+  ["K5b", K5b],
   ["K6", K6],
   ["K7", K7],
   ["K9", K9],

@@ -1,6 +1,6 @@
 /**
  * K1: no nonce serves two messages. A pair of nonces that an honest peer has committed to belongs to one session of one
- * process, and one share at most comes of it, however often that is said.
+ * process, and one share at most comes of it, however often that is said. Once it has left, its nonces are in no memory.
  */
 import { RecentMap } from "../../runtime/RecentMap.ts";
 import { Violation } from "../base/Violation.ts";
@@ -20,6 +20,11 @@ interface Committed {
 interface Pair {
   readonly hiding: string;
   readonly binding: string;
+}
+
+/** What a signer keeps in memory of sessions that are open. */
+interface Slice {
+  readonly sessions: ReadonlyMap<string, { readonly commitments: Pair }>;
 }
 
 export const K1 = (ghost: Ghost): Checker => {
@@ -69,8 +74,22 @@ export const K1 = (ghost: Ghost): Checker => {
           const nonce = pairs.get(`${slot} ${sessionOf(to, sessionId)}`);
           if (nonce === undefined)
             throw new Violation("K1", `peer ${slot} committed to no nonce in session ${sessionId}`, "its share leaves");
+          const process = committed.get(nonce)?.process;
+          if (process !== peer.process)
+            throw new Violation(
+              "K1",
+              `process ${process} of peer ${slot} committed to a nonce in session ${sessionId}`,
+              `process ${peer.process} of it tells a share`,
+            );
           once(shares, slot, nonce, scalar, "share");
         }
+    },
+    stepped: ({ slot, state }) => {
+      const slice = state?.modules["signing"] as Slice | undefined;
+      if (slice === undefined || ghost.isLying(slot)) return;
+      for (const [session, { commitments }] of slice.sessions)
+        if (shares.get(commitments.hiding) !== undefined)
+          throw new Violation("K1", `peer ${slot} has told its share of session ${session}`, "it keeps the nonces");
     },
   };
 };

@@ -1,12 +1,16 @@
 /**
  * K6: the generations of a key rise one by one, one is active, and what is agreed about one is the same wherever it is
- * stored. Its state goes on and never back.
+ * stored, from the moment when it waits for its certificate. Its state goes on and never back.
  */
 import type { Rows } from "../../core/Tables.ts";
+import { RecentMap } from "../../runtime/RecentMap.ts";
 import { Violation } from "../base/Violation.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
 import { generationAt } from "./KeyFacts.ts";
+
+/** Sessions remembered at least: they last a minute. */
+const REMEMBERED = 1_024;
 
 type Generation = Rows["generations"];
 
@@ -34,6 +38,8 @@ export const K6 = (ghost: Ghost): Checker => {
     newest[slot] = new Map();
     states[slot] = new Map();
   };
+  /** By session: what a peer has stored of what was made in it. */
+  const made = new RecentMap<{ readonly slot: number; readonly transcript: string }>(REMEMBERED);
   const isJudged = ({ slot, honest }: Watched): boolean => honest && !ghost.isLying(slot) && !ghost.isRecovering(slot);
   return {
     id: "K6",
@@ -42,6 +48,18 @@ export const K6 = (ghost: Ghost): Checker => {
     },
     written: {
       restore: ({ slot }) => forget(slot),
+      pending: ({ slot }, write) => {
+        if (write.op === "remove" || ghost.isLying(slot)) return;
+        const { sessionId, transcript, keyId } = write.row;
+        const before = made.get(sessionId);
+        if (before !== undefined && before.transcript !== transcript)
+          throw new Violation(
+            "K6",
+            `peer ${before.slot} stored a share of ${keyId} that was made in session ${sessionId}`,
+            `peer ${slot} made another key with the others in that session`,
+          );
+        made.set(sessionId, { slot, transcript });
+      },
       generations: (peer, write) => {
         const { slot } = peer;
         if (write.op === "remove" || ghost.isLying(slot)) return;

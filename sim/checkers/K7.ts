@@ -16,8 +16,10 @@ const groupFault = ({ publicKey, group }: Generation, threshold: number, total: 
   const { commitments, verifyingShares } = group;
   if (group.threshold !== threshold || verifyingShares.length !== total) return "it has other parties than the cluster";
   if (commitments.length !== threshold) return `it has ${commitments.length} coefficients`;
+  if (logarithmOf(publicKey) === undefined) return undefined;
   const polynomial = commitments.map(logarithmOf);
-  if (polynomial.some((each) => each === undefined)) return undefined;
+  // What is added nothing times has no logarithm: without its highest power a polynomial has fewer shares than sign.
+  if (polynomial.some((each) => each === undefined)) return "its polynomial lacks a power";
   if (publicKey !== commitments[0]) return "its key is not what its shares give";
   const coefficients = polynomial.map((each) => each ?? 0n);
   const wrong = verifyingShares.find(({ index, element }) => logarithmOf(element) !== valueAt(coefficients, index));

@@ -3,10 +3,13 @@ import type { Digest } from "../../core/base/Digest.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
 import type { Checker } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
+import { generationIn } from "../models/keys/KeyEffects.ts";
 import type { Subject } from "../models/Subject.ts";
 import { ofSubjects } from "./SubjectHooks.ts";
 import { Violation } from "../base/Violation.ts";
 import { votesOn } from "./Votes.ts";
+
+type Generation = Rows["generations"];
 
 const fault = (ghost: Ghost, id: string, { proposal, receipts }: Rows["certificates"]): string | undefined => {
   const membership = ghost.signersFor(proposal);
@@ -44,6 +47,13 @@ const isCertified = (
     return change.subject === subject && change.ref === key && (change.revision === 1) === (op === "insert");
   });
 
+/** Whether a transaction applies what makes this generation of a key. */
+const isGenerationCertified = (writes: ReadonlyArray<Write>, { keyId, generation, transcript }: Generation): boolean =>
+  writes.some((other) => {
+    const made = other.table === "certificates" && other.op === "insert" ? generationIn(other.row.proposal) : undefined;
+    return made?.keyId === keyId && made.generation === generation && made.transcript === transcript;
+  });
+
 export const S3 = (ghost: Ghost): Checker => ({
   id: "S3",
   written: {
@@ -55,6 +65,14 @@ export const S3 = (ghost: Ghost): Checker => ({
           "S3",
           `peer ${slot} applied proposal ${write.key} (${votesOn(ghost, write.key as Digest)})`,
           `${found}, and what is applied needs a receipt of every member in time`,
+        );
+    },
+    generations: ({ slot, honest }, write, writes) => {
+      if (honest && write.op === "insert" && !isGenerationCertified(writes, write.row))
+        throw new Violation(
+          "S3",
+          `peer ${slot} stored generation ${write.row.generation} of ${write.row.keyId}`,
+          "no certificate of it came in the same transaction, and nothing else makes a generation active",
         );
     },
     ...ofSubjects(ghost.product, (subject) => ({ slot, honest }, write, writes) => {

@@ -1,9 +1,8 @@
 /**
- * Members that lie while keys are made and used: a signer whose shares are wrong, a coordinator that gives one session
- * several packages or another message, and one that spoils the making of keys.
+ * Members that lie while keys are used: a signer whose shares are wrong, and coordinators that give one session several
+ * packages, or the message or the name of another.
  */
 import type { Digest } from "../../core/base/Digest.ts";
-import type { Message } from "../../core/Message.ts";
 import type { Unit } from "../base/Choices.ts";
 import type { Lie } from "./Traitor.ts";
 
@@ -11,15 +10,10 @@ const FOREIGN = "d".repeat(64) as Digest;
 const HEX = 16;
 
 /** A text of digits with one of them changed. */
-const bent = (unit: Unit, digits: string): string => {
+export const bent = (unit: Unit, digits: string): string => {
   const at = unit.between("digit", 5, 0, Math.max(0, digits.length - 1), 0, 128);
   const digit = Number.parseInt(digits[at] ?? "0", HEX);
   return `${digits.slice(0, at)}${((digit + 1) % HEX).toString(HEX)}${digits.slice(at + 1)}`;
-};
-
-const bentBytes = (unit: Unit, bytes: Uint8Array): Uint8Array => {
-  const at = unit.between("byte", 0, 0, Math.max(0, bytes.length - 1), 0, 128);
-  return bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
 };
 
 /** Its own shares of signatures are wrong, or of other commitments. */
@@ -60,25 +54,38 @@ export const lyingCoordinator = (): Lie => (traitor, to, message) => {
   return how === "twice" ? [message, message] : [otherMessage, message];
 };
 
-/** It says other packages to some, sends boxes that hold nothing, and says that it stored what nobody made. */
-export const spoilingMaker =
-  (): Lie =>
-  (traitor, _to, message): ReadonlyArray<Message> => {
+/** Names and messages of earlier sessions that a coordinator goes back to. */
+const KEPT = 8;
+
+/**
+ * It takes the name of one session for the message of another: whoever was restarted remembers no name, and what is to be
+ * signed under one may be what was asked for under another.
+ */
+export const confusingCoordinator = (): Lie => {
+  const opened: Array<Digest> = [];
+  const packaged: Array<Digest> = [];
+  const keep = (known: Array<Digest>, digest: Digest): void => {
+    if (known.includes(digest)) return;
+    known.unshift(digest);
+    known.splice(KEPT);
+  };
+  return (traitor, _to, message) => {
     const unit = traitor.next();
     const { marks } = traitor.world;
-    if (message._tag === "Keygen.Package" && unit.chance("says another package", 250)) {
-      marks.add("a member equivocated in a key generation");
-      const { commitments, boxKey, proof } = message.said;
-      const said = unit.chance("in its commitments", 500)
-        ? { ...message.said, commitments: commitments.map((each) => bent(unit, each)) }
-        : { ...message.said, boxKey: bent(unit, boxKey), proof };
-      return [{ ...message, said }];
+    const one = (known: ReadonlyArray<Digest>, label: string): Digest | undefined =>
+      known[unit.between(label, 0, 0, Math.max(0, known.length - 1), 0, KEPT)];
+    if (message._tag === "Sign.Open") {
+      const name = unit.chance("opens it under an old name", 500) ? one(opened, "name") : undefined;
+      keep(opened, message.sessionId);
+      if (name === undefined || name === message.sessionId) return [message];
+      marks.add("a coordinator opened two sessions under one name");
+      return [{ ...message, sessionId: name }, message];
     }
-    if (message._tag === "Keygen.Share" && unit.chance("spoils the box", 250)) {
-      marks.add("a member sent a box that holds nothing");
-      return [{ ...message, box: bentBytes(unit, message.box) }];
-    }
-    if (message._tag === "Keygen.Stored" && unit.chance("stored something else", 150))
-      return [{ ...message, transcript: FOREIGN }];
-    return [message];
+    if (message._tag !== "Sign.Package") return [message];
+    const other = unit.chance("asks for the message of another session", 300) ? one(packaged, "message") : undefined;
+    for (const { messageDigest } of message.items) keep(packaged, messageDigest);
+    if (other === undefined || message.items.every(({ messageDigest }) => messageDigest === other)) return [message];
+    marks.add("a coordinator named the message of another session");
+    return [{ ...message, items: message.items.map((each) => ({ ...each, messageDigest: other })) }, message];
   };
+};

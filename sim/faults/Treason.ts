@@ -8,7 +8,8 @@ import { falsifyingWriter, hastyAnswers } from "./FalsifyingWriter.ts";
 import { forgetfulKeeper } from "./ForgetfulKeeper.ts";
 import { hoardingSigner } from "./HoardingSigner.ts";
 import { lyingHelper } from "./LyingHelper.ts";
-import { lyingCoordinator, lyingSigner, spoilingMaker } from "./LyingSigner.ts";
+import { equivocatingMaker, spoilingMaker } from "./LyingMaker.ts";
+import { confusingCoordinator, lyingCoordinator, lyingSigner } from "./LyingSigner.ts";
 import { lyingSessionWriter } from "./LyingSessionWriter.ts";
 import { lyingSource } from "./LyingSource.ts";
 import { lyingTarget } from "./LyingTarget.ts";
@@ -36,8 +37,10 @@ const lies = {
   "lying signer": { ways: () => ({ lie: lyingSigner() }), who: "anybody" },
   "hoarding signer": { ways: hoardingSigner, who: "anybody" },
   "lying coordinator": { ways: () => ({ lie: lyingCoordinator() }), who: "anybody" },
+  "confusing coordinator": { ways: () => ({ lie: confusingCoordinator() }), who: "anybody" },
   "lying helper": { ways: () => ({ lie: lyingHelper() }), who: "anybody" },
   "spoiling maker": { ways: () => ({ lie: spoilingMaker() }), who: "anybody" },
+  "equivocating maker": { ways: () => ({ lie: equivocatingMaker() }), who: "anybody" },
   "lying source": { ways: lyingSource, who: "the source" },
   "lying target": { ways: lyingTarget, who: "a target" },
   "loose tongue": { ways: looseTongue, who: "anybody", isCredulous: true },

@@ -2,6 +2,7 @@
 import { allRows } from "../../core/protocol/AllRows.ts";
 import type { Write } from "../../core/Tables.ts";
 import { signingIn } from "../../core/commands/signWithKey/SigningState.ts";
+import type { Unit } from "../base/Choices.ts";
 import { maskOf } from "../checkers/PeerMask.ts";
 import type { Asked } from "../requests/Asked.ts";
 import { ending, renewal, repairing } from "../requests/KeyRequests.ts";
@@ -81,9 +82,30 @@ const lackingAt = (peer: SimPeer): string | undefined =>
       peer.store.get("shares", `${keyId}/${String(generation).padStart(WIDTH, "0")}`) === undefined,
   )?.keyId;
 
-/** Whenever a peer has lost a share, its operator has it repaired, with a liar among the helpers where there is one. */
-export const repairWhatIsLost = (): Nemesis => {
+/** The helpers that an operator names, of all other peers. */
+type Helpers = (unit: Unit, others: ReadonlyArray<SimPeer>, threshold: number) => ReadonlyArray<SimPeer>;
+
+/** With a liar among them where there is one. */
+const liarsFirst: Helpers = (unit, others, threshold) => {
+  const liars = others.filter((each) => each.isLying);
+  const honest = others.filter((each) => !each.isLying);
+  const isTrusted = unit.chance("honest helpers alone", 250);
+  return (isTrusted ? honest : [...liars, ...honest]).slice(0, threshold);
+};
+
+/** Any of them, in any order. */
+const anybody: Helpers = (unit, others, threshold) => {
+  const left = [...others];
+  return Array.from({ length: Math.min(threshold, others.length) }, () =>
+    left.splice(unit.between("helper", 0, 0, left.length - 1, 0, others.length), 1),
+  ).flat();
+};
+
+/** Whenever a peer has lost a share, its operator has it repaired. */
+const repairWith = (helpersOf: Helpers): Nemesis => {
   const now = rarely(SECOND / 10);
+  /** By peer and key: the helpers that were asked last. */
+  const asked = new Map<string, string>();
   return {
     flushed: (world, peer) => {
       if (world.healed || peer.isLying || peer.isDamaged || peer.state?.fitness.unsealed !== true) return;
@@ -93,13 +115,19 @@ export const repairWhatIsLost = (): Nemesis => {
         if (keyId === undefined) return;
         const others = world.peers.filter((each) => each !== peer);
         const { threshold = 2 } = world.ghost.membership?.topology ?? {};
-        const liars = others.filter((each) => each.isLying);
-        const honest = others.filter((each) => !each.isLying);
-        const isTrusted = unit.chance("honest helpers alone", 250);
-        const helpers = (isTrusted ? honest : [...liars, ...honest]).slice(0, threshold);
+        const helpers = helpersOf(unit, others, threshold).map(({ slot }) => slot);
+        const [name, all] = [`${peer.slot} ${keyId}`, helpers.toSorted().join(" ")];
         world.marks.add("a repair was asked for");
-        ask(world, peer, repairing(world.commands, { keyId, helpers: helpers.map(({ slot }) => slot) }));
+        if ((asked.get(name) ?? all) !== all) world.marks.add("other helpers were asked for the same share");
+        asked.set(name, all);
+        ask(world, peer, repairing(world.commands, { keyId, helpers }));
       });
     },
   };
 };
+
+/** With a liar among the helpers where there is one. */
+export const repairWhatIsLost = (): Nemesis => repairWith(liarsFirst);
+
+/** With other helpers each time. */
+export const repairWithOthers = (): Nemesis => repairWith(anybody);

@@ -2,7 +2,7 @@
 import type { WorkloadPlan } from "../base/Plan.ts";
 import { betray } from "../faults/Treason.ts";
 import { crashAtConsent, crashAtPackage, crashBeforeActivation, crashInRound } from "../moments/KeyMoments.ts";
-import { changeUnderSigning, repairWhatIsLost, sealMidSession } from "../moments/KeysInUse.ts";
+import { changeUnderSigning, repairWhatIsLost, repairWithOthers, sealMidSession } from "../moments/KeysInUse.ts";
 import { moments } from "../moments/Moments.ts";
 import { BUSY_FAULTS, CLUSTER, type Family, happens, SLUGGISH, weights } from "./Schedule.ts";
 import { smallOnes } from "./SmallCapacities.ts";
@@ -110,16 +110,39 @@ export const keySchedules = {
     nemeses: () => [betray("hoarding signer")],
   },
   "coordinator-equivocates": {
+    share: 50,
     marks: { "a coordinator lied in a package": 4 },
     sizes: CLUSTER,
     plan: () => busy,
     nemeses: () => [betray("lying coordinator")],
   },
+  "traitor-coordinator-other-message": {
+    share: 50,
+    marks: {
+      "a coordinator opened two sessions under one name": 4,
+      "a coordinator named the message of another session": 4,
+    },
+    sizes: CLUSTER,
+    plan: () => ({ ...busy, faults: weights("crash", "seal"), faultMicros: 400_000 }),
+    nemeses: () => [betray("confusing coordinator")],
+  },
   "keygen-bad-box": {
-    marks: { "a member sent a box that holds nothing": 4, "a member equivocated in a key generation": 4 },
+    share: 50,
+    marks: {
+      "a member sent a box that holds nothing": 4,
+      "a member told a share of no polynomial": 4,
+      "a member equivocated in a key generation": 4,
+    },
     sizes: CLUSTER,
     plan: () => busy,
     nemeses: () => [betray("spoiling maker")],
+  },
+  "keygen-equivocated-package": {
+    share: 50,
+    marks: { "a member made two keys in one session": 4 },
+    sizes: CLUSTER,
+    plan: () => busy,
+    nemeses: () => [betray("equivocating maker")],
   },
   "seal-mid-session": {
     marks: { "a signer was sealed with a nonce in memory": 4 },
@@ -145,6 +168,7 @@ export const keySchedules = {
     nemeses: () => [changeUnderSigning("destroy")],
   },
   "repair-with-traitor-helper": {
+    share: 50,
     marks: { "a repair was asked for": 6, "a helper told something else in a repair": 30 },
     sizes: CLUSTER,
     plan: () => busy,
@@ -152,6 +176,18 @@ export const keySchedules = {
       moments.restoreDeclared(choices, { times: 1, fromSlots: 4 }),
       betray("lying helper"),
       repairWhatIsLost(),
+    ],
+  },
+  // Repairs fail by liars and by peers that end: each is asked for again, of others.
+  "repair-retry-other-helpers": {
+    share: 50,
+    marks: { "a repair was asked for": 16, "other helpers were asked for the same share": 24 },
+    sizes: { quiet: 5, drawn: [5] },
+    plan: () => ({ ...busy, faults: weights("crash"), faultMicros: 400_000 }),
+    nemeses: (choices) => [
+      moments.restoreDeclared(choices, { times: 1, fromSlots: 4 }),
+      betray("lying helper"),
+      repairWithOthers(),
     ],
   },
   "loose-tongue-of-keys": {

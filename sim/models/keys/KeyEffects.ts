@@ -9,6 +9,10 @@ type Of = Pick<Proposal, "effects">;
 export const makingIn = ({ effects }: Of): KeygenEffects => keygenEffects.certified(effects);
 export const endingIn = ({ effects }: Of): DestroyKeyEffects => destroyKeyEffects.certified(effects);
 
+/** The generation that a proposal makes; undefined for one of something else. */
+export const generationIn = ({ effects }: Of): KeygenEffects["generation"] | undefined =>
+  keygenEffects.decode(effects)?.generation;
+
 /** The proposal with some of its effects changed; as it is where they cannot be read. */
 export const otherMaking = (
   proposal: Proposal,

@@ -1,0 +1,120 @@
+/** Bugs in how shares of keys are made, checked and split. */
+import { Either } from "effect";
+import { keygenEffects } from "../../core/commands/makeKey/KeygenEffects.ts";
+import { KEYGEN } from "../../core/commands/makeKey/Making.ts";
+import type { MakingState } from "../../core/commands/makeKey/MakingState.ts";
+import { generationKey } from "../../core/commands/keys/Tables.ts";
+import type { Write } from "../../core/Tables.ts";
+import type { Element, KeyAndShare, SecretsFor, ShareIndex } from "../../core/threshold/ThresholdScheme.ts";
+import { elementOf, logarithmOf, numberOf, secretOf, valueAt } from "../crypto/ToyGroup.ts";
+import { withScheme } from "./KeyBugs.ts";
+import { FOREIGN, type PlantedBug } from "./PlantedBug.ts";
+
+/** The value at a member of a polynomial that is told by its commitments; the constant is none where it is left out. */
+const valueOn = (commitments: ReadonlyArray<Element>, index: ShareIndex): bigint =>
+  valueAt(
+    commitments.map((each) => logarithmOf(each) ?? 0n),
+    index,
+  );
+
+/** A key whose shares lie on a polynomial without its highest power. */
+const lower = ({ key, share }: KeyAndShare): KeyAndShare => {
+  const highest = logarithmOf(key.commitments.at(-1) ?? "") ?? 0n;
+  const at = (index: ShareIndex): bigint => highest * BigInt(index) ** BigInt(key.threshold - 1);
+  const less = (element: Element, index: ShareIndex): Element => elementOf((logarithmOf(element) ?? 0n) - at(index));
+  return {
+    key: {
+      ...key,
+      commitments: key.commitments.with(key.threshold - 1, elementOf(0n)),
+      verifyingShares: new Map([...key.verifyingShares].map(([index, each]) => [index, less(each, index)])),
+    },
+    share: { ...share, secret: secretOf((numberOf(share.secret) ?? 0n) - at(share.index)) },
+  };
+};
+
+export const makingBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "activate-without-certificate",
+    changes: "a member takes a generation for active as soon as it has voted for it",
+    finds: "S3",
+    schedule: "keys",
+    peers: 3,
+    tampering: () => ({
+      written: (_world, { store }, writes) =>
+        writes.flatMap((write): ReadonlyArray<Write> => {
+          if (write.table !== "preparations" || write.op !== "insert") return [write];
+          const { kind, effects } = write.row.proposal;
+          if (kind !== KEYGEN) return [write];
+          const { generation } = keygenEffects.certified(effects);
+          const key = generationKey(generation.keyId, generation.generation);
+          const made = store.get("pending", key);
+          const activated: Write = { op: "insert", table: "generations", key, row: generation };
+          if (made === undefined) return [write, activated];
+          return [write, activated, { op: "insert", table: "shares", key, row: { box: made.box } }];
+        }),
+    }),
+  },
+  {
+    name: "vss-unchecked",
+    changes: "a member adds up whatever shares it is told of a new key",
+    finds: "K7",
+    schedule: "keygen-bad-box",
+    tampering: withScheme((real) => ({
+      keygenFinish: (seed, me, parties, others, told) => {
+        const right: SecretsFor = new Map(
+          others.map(({ index, commitments }) => [index, secretOf(valueOn(commitments, me))]),
+        );
+        const sumOf = (secrets: SecretsFor): bigint =>
+          [...secrets.values()].reduce((sum, each) => sum + (numberOf(each) ?? 0n), 0n);
+        return Either.map(real.keygenFinish(seed, me, parties, others, right), ({ key, share }) => {
+          const secret = secretOf((numberOf(share.secret) ?? 0n) + sumOf(told) - sumOf(right));
+          return { key, share: { ...share, secret } };
+        });
+      },
+    })),
+  },
+  {
+    name: "echo-unheard",
+    changes: "a member does not compare what it has heard with what the others have",
+    finds: "K6",
+    schedule: "keygen-equivocated-package",
+    tampering: () => ({
+      delivered: (_world, { state }, message) => {
+        if (message._tag !== "Keygen.Share" || state === undefined) return message;
+        const { sessions } = (state.modules["makeKey"] as MakingState | undefined) ?? {};
+        return { ...message, heard: sessions?.get(message.sessionId)?.told?.heard ?? message.heard };
+      },
+    }),
+  },
+  {
+    name: "traitors-of-t",
+    changes: "the shares of a new key lack its highest power, so that fewer than sign have all of it",
+    finds: "K7",
+    schedule: "keys",
+    peers: 3,
+    tampering: withScheme((real) => ({
+      keygenFinish: (...given) => Either.map(real.keygenFinish(...given), lower),
+    })),
+  },
+  {
+    name: "repair-seed-reused",
+    changes: "a helper splits its share with the same numbers in every repair",
+    finds: "K5b",
+    schedule: "repair-retry-other-helpers",
+    peers: 5,
+    tampering: () => ({
+      cryptography: (honest) => ({
+        ...honest,
+        crypto: {
+          ...honest.crypto,
+          derive: (entropy, label) => {
+            const split = /^repair (?!box|session|vault)\S+ \S+ (.*)$/.exec(label)?.[1];
+            return split === undefined
+              ? honest.crypto.derive(entropy, label)
+              : honest.crypto.derive(FOREIGN, `repair ${split}`);
+          },
+        },
+      }),
+    }),
+  },
+];
