@@ -113,6 +113,7 @@ const borrowed = [
     "whom progress is demanded of: one that is never active ends in L5, one that is too soon owes more (L7, L11)",
   ],
   ["protocol/Status", "run/Operable", "what it says is held against rows and plan"],
+  ["protocol/PromotionStatus", "checkers/S59", "the same of a promotion, held against rows that became durable"],
   [
     "commands/approvers/ApproverIndex",
     "run/Rest",

@@ -39,7 +39,7 @@ export const promotionBugs: ReadonlyArray<PlantedBug> = [
     name: "decides-with-the-first",
     changes: "a source decides with the signature of one target",
     finds: "S27",
-    orFinds: ["S23"],
+    orFinds: ["S23", "S59"],
     schedule: "promote-deaf-target",
     tampering: atSource("PINNED", (promotion) => {
       const [signature] = promotion.accepted.values();
@@ -51,9 +51,21 @@ export const promotionBugs: ReadonlyArray<PlantedBug> = [
     name: "done-with-the-first",
     changes: "a source is done when one target has the registry",
     finds: "S27",
+    orFinds: ["S59"],
     schedule: "promote-deaf-target",
     tampering: atSource("DECIDED", (promotion) => {
       if (promotion.installed.size > 0) Object.assign(promotion, { installed: new Set(membersIn(promotion)) });
+    }),
+  },
+  {
+    name: "ahead-of-targets",
+    changes: "a source takes its first target for one that has the registry",
+    finds: "S59",
+    orFinds: ["S27"],
+    schedule: "promote-deaf-target",
+    tampering: atSource("DECIDED", (promotion) => {
+      const first = membersIn(promotion).find((peerId) => peerId !== promotion.own?.draft.source);
+      if (first !== undefined) Object.assign(promotion, { installed: new Set([...promotion.installed, first]) });
     }),
   },
   {
@@ -170,6 +182,7 @@ export const promotionBugs: ReadonlyArray<PlantedBug> = [
     name: "installed-when-decided",
     changes: "a target says that it has the registry as soon as it is shown the decision",
     finds: "S27",
+    orFinds: ["S59"],
     schedule: "promote-under-load",
     tampering: () => ({
       delivered: ({ mail }, peer, message, from) => {

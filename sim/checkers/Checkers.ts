@@ -65,6 +65,7 @@ import { S55 } from "./S55.ts";
 import { S56 } from "./S56.ts";
 import { S57 } from "./S57.ts";
 import { S58 } from "./S58.ts";
+import { S59 } from "./S59.ts";
 import type { TableName, Write } from "../../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
@@ -125,6 +126,7 @@ const makers: ReadonlyArray<
   ["S56", S56],
   ["S57", S57],
   ["S58", S58],
+  ["S59", S59],
   ["K1", K1],
   ["K2", K2],
   ["K4", K4],

@@ -12,6 +12,19 @@ import { Violation } from "../base/Violation.ts";
 
 const keysOf = (map: ReadonlyMap<string | number, unknown>): string => [...map.keys()].toSorted().join(" ");
 
+const idsOf = <A>(map: ReadonlyMap<string, A>, holds: (value: A) => boolean): string =>
+  [...map]
+    .flatMap(([id, value]) => (holds(value) ? [id] : []))
+    .toSorted()
+    .join(" ");
+
+/** Without those of deliveries: a restart takes back what the last acknowledgement, which need not be on disk, released. */
+const locksOf = ({ undecided: { locks, preparations, aborting } }: PeerState): string =>
+  [...locks]
+    .flatMap(([lock, id]) => (preparations.has(id) || aborting.has(id) ? [`${lock}=${id}`] : []))
+    .toSorted()
+    .join(" ");
+
 /** What a restart must find again, by name. */
 const durableFacts = (ghost: Ghost, state: PeerState): ReadonlyArray<readonly [string, string | number]> => [
   ["chain", `${state.signed.chain.incarnation} ${state.signed.chain.batchNo} ${state.signed.chain.hash}`],
@@ -25,6 +38,24 @@ const durableFacts = (ghost: Ghost, state: PeerState): ReadonlyArray<readonly [s
   ["aborted proposals not yet aborted by all", keysOf(state.undecided.aborting)],
   ["preparations", keysOf(state.undecided.preparations)],
   ["outbox", keysOf(state.undecided.outbox)],
+  ["pledges", idsOf(state.undecided.preparations, ({ pledge }) => pledge !== undefined)],
+  ["refused preparations", idsOf(state.undecided.preparations, ({ refusal }) => refusal !== undefined)],
+  ["locks of what is undecided", locksOf(state)],
+  ["cluster", state.cluster.membership?.digest ?? "none"],
+  ["cluster before", state.cluster.membership?.before?.digest ?? "none"],
+  ["promotion", `${state.cluster.promotion.own?.stage} ${state.cluster.promotion.own?.transferId}`],
+  ["transfer", state.cluster.promotion.bound?.transferId ?? "none"],
+  ["restore", state.rejoining.restored?.restoration.recoveryId ?? "none"],
+  ["recovering", String(state.rejoining.recovery !== undefined)],
+  ["quarantine", state.fitness.quarantine ?? "none"],
+  ["integrity key", state.fitness.integrityVersion],
+  [
+    "incarnations seen",
+    [...state.signed.seenWritten.values()]
+      .map((seen) => `${seen.peerId}:${seen.incarnation}`)
+      .toSorted()
+      .join(" "),
+  ],
   ...ghost.product.remembered.map(([name, of]) => [name, of(state)] as const),
 ];
 
