@@ -16,7 +16,7 @@ export interface Capacities {
   readonly proposalsPerMessage: number;
   /** Statements of others in one settlement answer; the rest goes into the next one. Two of each member fit. */
   readonly heldStatements: number;
-  /** Slots of one page that a restored member takes from another. */
+  /** Slots of one page that a restored member takes from another: reads wait while it is made, and while it is installed. */
   readonly offeredSlots: number;
   /** Slots of its own that a restored member settles in one transaction. */
   readonly ownSlots: number;
@@ -75,9 +75,9 @@ export const CAPACITIES: Capacities = {
   slotWindow: 256,
   proposalsPerMessage: 64,
   heldStatements: 4096,
-  offeredSlots: 64,
+  offeredSlots: 16,
   ownSlots: 128,
-  summedRecords: 256,
+  summedRecords: 64,
   indexedApprovers: 64,
   queuedCommands: 1024,
   commandsAtOnce: 16,

@@ -77,10 +77,10 @@ describe("a member that is asked for what it has decided", () => {
   });
 
   it.each([
-    [63, undefined],
-    [64, slotKey(1, 64)],
-    [65, slotKey(1, 64)],
-  ])("of %i slots gives 64 at a time, and says how far they go where there may be more", (count, upTo) => {
+    [15, undefined],
+    [16, slotKey(1, 16)],
+    [17, slotKey(1, 16)],
+  ])("of %i slots gives 16 at a time, and says how far they go where there may be more", (count, upTo) => {
     const slots = Array.from(
       { length: count },
       (_, at) =>
@@ -90,7 +90,7 @@ describe("a member that is asked for what it has decided", () => {
         ] as const,
     );
     const step = withSlots(helping(), slots);
-    expect(offers(step)).toMatchObject([{ message: { upTo, items: { length: Math.min(count, 64) } } }]);
+    expect(offers(step)).toMatchObject([{ message: { upTo, items: { length: Math.min(count, 16) } } }]);
   });
 
   const other = {

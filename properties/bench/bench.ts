@@ -6,25 +6,27 @@ import { type Figures, measureCluster } from "./Cluster.ts";
 import { measureGrowth } from "./Growth.ts";
 import { measureKeys } from "./Keys.ts";
 import { measureOverload } from "./Overload.ts";
+import { measurePromotions } from "./Promotion.ts";
 import { measureSimulator } from "./Simulator.ts";
 import { measureRegistry, type RegistryOrder, registrySizes } from "./registry/Registry.ts";
 
-const parts = ["cluster", "keys", "overload", "simulator", "ceremonies", "registry", "growth"] as const;
+const parts = ["cluster", "keys", "overload", "simulator", "ceremonies", "registry", "growth", "promotion"] as const;
 /** Without --only: what takes minutes, and not gigabytes. */
 const usual: ReadonlyArray<Part> = ["cluster", "keys", "overload", "simulator", "ceremonies"];
 type Part = (typeof parts)[number];
 
 const help = `npm run bench -- [--only PART] [--format FORMAT] [--json]
 
-  --only PART      ${parts.join(", ")}; all but the last
-                   two without
+  --only PART      ${parts.join(", ")}; all but
+                   the last three without
   --against FOLDER only registrations, by turns with those of the build in another
                    checkout: processor time and latency, here over there
   --format FORMAT  ceremonies of one format: ${ceremonyFormats.join(", ")}
   --sizes LIST     approvers of the registries that are compared, ascending:
                    ${registrySizes.join(",")} without; the last takes 10 GB of disk,
                    4 GB of memory and a quarter of an hour. Growth registers
-                   them one by one, 500 or so a second
+                   them one by one, 500 or so a second, and so does promotion,
+                   100000 at most
   --keep FOLDER    leave the registries there, or measure those that are there
   --quick          a fiftieth of the calls to the registries: figures that mean
                    little, to see that all of it is answered
@@ -79,6 +81,7 @@ const measure = async (
     ...(isWanted("ceremonies") ? { ceremonies: await measureCeremonies(format) } : {}),
     ...(isWanted("registry") ? await measureRegistry(registry) : {}),
     ...(isWanted("growth") ? await measureGrowth(registry.sizes) : {}),
+    ...(isWanted("promotion") ? await measurePromotions(registry.sizes) : {}),
   };
 };
 

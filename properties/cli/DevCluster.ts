@@ -52,10 +52,19 @@ export const launchDevCluster = (
   form: Form,
   folder: string,
   ...more: ReadonlyArray<string>
+): Omit<DevCluster, "ready"> => launchDevClusterIn(form, folder, {}, more);
+
+/** The same with more in its environment, which its peers have too. */
+export const launchDevClusterIn = (
+  form: Form,
+  folder: string,
+  env: Readonly<Record<string, string>>,
+  more: ReadonlyArray<string>,
 ): Omit<DevCluster, "ready"> => {
   const readyFile = join(folder, "ready.json");
-  const args = ["--data", join(folder, "cluster"), "--ready-file", readyFile, ...more];
-  const running = new Running([...commandOf(form), ...args]);
+  // A command within comes before its options.
+  const args = [...more, "--data", join(folder, "cluster"), "--ready-file", readyFile];
+  const running = new Running([...commandOf(form), ...args], { env });
   const said = (pattern: RegExp): Promise<unknown> => running.until((text) => pattern.exec(text) ?? undefined);
   return { running, readyFile, said };
 };
