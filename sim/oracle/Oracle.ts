@@ -81,9 +81,14 @@ export class Oracle {
     if (member === undefined) return;
     member.reserved.clear();
     member.slots.clear();
+    member.decided = 0;
     for (let after = ""; ; ) {
       const page = view.scan("slots", after, PAGE);
-      for (const { key, row } of page) member.slots.set(seqOf(key), row.proposalId);
+      for (const { key, row } of page) {
+        member.slots.set(seqOf(key), row.proposalId);
+        if (row.outcome === "APPLIED" || row.outcome === "ABORTED")
+          member.decided = Math.max(member.decided, seqOf(key));
+      }
       const last = page.at(-1);
       if (last === undefined) break;
       after = last.key;
