@@ -1,6 +1,6 @@
 /** An instance that is alone becomes a cluster of three, over HTTP and the command line: what operators see and do. */
 import { createPublicKey, verify } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { runInProcess } from "../cli/InProcess.ts";
@@ -16,6 +16,8 @@ let enrollees: Enrollees;
 /** Invitations from before the promotion: one that was used then, and one that was not. */
 let used: Offered;
 let open: Offered;
+/** The end of the row in which the instance alone has its key, as its disk has it. */
+let whole: Buffer;
 /** What the instance answered to each registration. */
 let written: ReadonlyArray<Answered>;
 let targets: ReadonlyArray<{ readonly peerId: number; readonly url: string; readonly identityKey: string }>;
@@ -57,6 +59,10 @@ const numbersAt = async (id: number): Promise<unknown> => {
   const { json } = await cluster.get(id, "/v2/custody/config");
   return [json["threshold"], json["total"]];
 };
+
+const copyOfAlone = (): string => join(cluster.folder, "copy-of-alone");
+/** Whether a file of the source has the key as the instance alone had it: rows, log or free pages. */
+const hasWholeKey = (): boolean => filesIn(cluster.member(1).dataDir).some((file) => file.includes(whole));
 
 const pointers = ({ json }: Answered): unknown => {
   const errors: unknown = json["errors"];
@@ -195,10 +201,17 @@ describe("before anything is pinned", () => {
 });
 
 describe("a promotion", () => {
-  it("is asked for while an invitation is open", async () => {
+  it("is asked for while an invitation is open, and a copy of the disk is kept", async () => {
     used = await enrollees.options(1, { id: "erin" });
     open = await enrollees.options(1, { id: "frank" });
     expect((await enrollees.finish(1, finishOf(used, "erin"))).status).toBe(201);
+    const { dataDir } = cluster.member(1);
+    whole = (await rowEnds(dataDir, "shares", "k1"))[0] ?? expect.fail("the source has the key");
+    await cluster.stop(1);
+    cpSync(dataDir, copyOfAlone(), { recursive: true });
+    await cluster.run(1);
+    await cluster.unseal(1);
+    await cluster.ready(1);
   });
 
   it(
@@ -245,10 +258,12 @@ describe("a promotion", () => {
   });
 
   it("leaves a key whole at the source until a refresh shares it, and then in none of its files", async () => {
-    const { dataDir } = cluster.member(1);
-    const [whole] = await rowEnds(dataDir, "shares", "k1");
-    if (whole === undefined) return expect.fail("the source has the key");
-    expect(filesIn(dataDir).some((file) => file.includes(whole))).toBe(true);
+    // A restart in between loses neither the key nor what is to become of it.
+    await cluster.stop(1);
+    expect(hasWholeKey()).toBe(true);
+    await cluster.run(1);
+    await cluster.unseal(1);
+    await cluster.ready(2);
     for (const id of [1, 2, 3]) {
       const refused = await sign(id);
       expect([refused.status, refused.json["code"]]).toEqual([409, "KEY_UNSHARED"]);
@@ -262,7 +277,7 @@ describe("a promotion", () => {
       expect(signed.status).toBe(200);
       expect(verify(null, message, key, bytesOf(signed.json["signature64"]))).toBe(true);
     }
-    await vi.waitFor(() => expect(filesIn(dataDir).some((file) => file.includes(whole))).toBe(false), patience);
+    await vi.waitFor(() => expect(hasWholeKey()).toBe(false), patience);
   });
 
   it("is told at both ends, and in their audits", async () => {
@@ -297,6 +312,7 @@ describe("a promotion", () => {
     "is over for good: every peer comes back as a member of the cluster",
     async () => {
       for (const id of [1, 2, 3]) await cluster.stop(id);
+      expect(hasWholeKey()).toBe(false);
       for (const id of [1, 2, 3]) await cluster.run(id);
       for (const id of [1, 2, 3]) await cluster.unseal(id);
       await vi.waitFor(
@@ -304,6 +320,36 @@ describe("a promotion", () => {
         patience,
       );
       expect((await cluster.register(2, registration("later"))).status).toBe(201);
+    },
+    patience.timeout,
+  );
+
+  it(
+    "is learned again by a disk of the instance alone, which is restored once that is declared, and loses the whole key",
+    async () => {
+      const { dataDir } = cluster.member(1);
+      await cluster.stop(1);
+      rmSync(dataDir, { recursive: true });
+      cpSync(copyOfAlone(), dataDir, { recursive: true });
+      expect(hasWholeKey()).toBe(true);
+      await cluster.run(1);
+      await cluster.unseal(1);
+      const quarantine = async (): Promise<unknown> => {
+        const { json } = await cluster.get(1, "/v1/custody/system/status");
+        return Reflect.get(Object(json["detail"]), "quarantine");
+      };
+      await vi.waitFor(
+        async () => expect(await quarantine()).toEqual(expect.stringContaining("decided the promotion")),
+        patience,
+      );
+      expect((await cluster.post(1, "/v1/custody/system/restore", {})).status).toBe(200);
+      for (const id of [1, 2, 3]) await cluster.ready(id);
+      for (const each of written) expect((await cluster.read(1, String(each.json["ref"]))).text).toBe(each.text);
+      expect((await cluster.register(1, registration("latest"))).status).toBe(201);
+      expect((await sign(3)).status).toBe(200);
+      await vi.waitFor(() => expect(hasWholeKey()).toBe(false), patience);
+      await cluster.stop(1);
+      expect(hasWholeKey()).toBe(false);
     },
     patience.timeout,
   );
