@@ -29,6 +29,7 @@ export const promotionBugs: ReadonlyArray<PlantedBug> = [
     name: "takes-part-when-decided",
     changes: "a source takes part in changes as soon as it has decided",
     finds: "S20",
+    orFinds: ["S59"],
     schedule: "promote-under-load",
     steps: 2_000,
     tampering: atSource("DECIDED", (promotion) =>
