@@ -31,13 +31,18 @@ const needed: { readonly [tag: string]: ReadonlyArray<keyof Capacities> } = {
 const isPassedOver = ({ capacities }: Ghost, { _tag }: Message): boolean =>
   needed[_tag]?.some((room) => capacities[room] !== undefined) === true;
 
+/** Rows that go with the next transaction, whatever that is about. */
+const RIDES_ALONG: ReadonlySet<string> = new Set(["counters", "seen", "outbox"]);
+
+const isDropped = ({ table, op }: Write): boolean => table === "pending" && op === "remove";
+
 /**
  * What all have made is proposed with the next event of its writer, or goes with it where nobody waits for it any more,
  * whichever event that is.
  */
 const goesOn = (transactions: number, writes: ReadonlyArray<Write>): boolean =>
   transactions === 1 &&
-  (writes.every(({ table, op }) => table === "pending" && op === "remove") ||
+  ((writes.some(isDropped) && writes.every((write) => isDropped(write) || RIDES_ALONG.has(write.table))) ||
     writes.some(
       (write) => write.table === "preparations" && write.op === "insert" && write.row.proposal.kind === "KEYGEN",
     ));
