@@ -15,7 +15,7 @@ export interface Strength {
 
 const HEAD = ["|bug|breaks|found in seed|deviations|after shrinking|", "|---|---|---|---|---|"];
 
-const ROW = /^\|`([^`]+)`\|([A-Z]+\d+)\|/;
+const ROW = /^\|`([^`]+)`\|([A-Z]+\d+[a-z]?)\|/;
 
 const lineOf = ({ bug, invariant, seed, isFirst, before, after, isMinimal }: Strength): string =>
   `|\`${bug}\`|${invariant}|${isFirst ? "" : "≤ "}${seed}|${before}|${after}${isMinimal ? "" : "*"}|`;
