@@ -19,7 +19,7 @@ import { answerOf, shownIn } from "./AnswerText.ts";
 import { Chance } from "./Chance.ts";
 import { Enrollments, type Keys } from "./Enrollments.ts";
 import { type Asked, microsNow, type Moment } from "./History.ts";
-import { agentFor, type Answered, call } from "./HttpCall.ts";
+import { agentFor, type Answered, call, type Sent } from "./HttpCall.ts";
 import { listVersions } from "./Lists.ts";
 import { type Kept, Promised } from "./Promised.ts";
 import type { Tokens } from "./Tokens.ts";
@@ -161,11 +161,18 @@ export class Callers {
     return this.commands.command(id ?? `approver-${key}`, key, `team-${key % 5}`);
   }
 
-  /** An honest response to fresh options of a registrar of its own; undefined where there are none. */
-  async invited(slot: number): Promise<Finish | undefined> {
-    const random = new Chance(this.#options.seed, OPERATOR + slot);
-    const invite = this.commands.enrollment.invite(`enrolled-${slot}`, "team-0");
-    const answer = await this.ask(slot, invite, "good", `operator-${slot}`);
+  /**
+   * An honest response to fresh options; undefined where there are none.
+   *
+   * @param draw the number of its draws
+   */
+  async invited(
+    slot: number,
+    { id, registrar, draw } = { id: `enrolled-${slot}`, registrar: `operator-${slot}`, draw: OPERATOR + slot },
+  ): Promise<Finish | undefined> {
+    const random = new Chance(this.#options.seed, draw);
+    const invite = this.commands.enrollment.invite(id, "team-0");
+    const answer = await this.ask(slot, invite, "good", registrar);
     if (answer?._tag !== "Offered") return undefined;
     return this.#enrollments.fresh(random, { invite, offer: answer.offer }, this.#keys(random));
   }
@@ -326,19 +333,21 @@ export class Callers {
     if (ref !== undefined) await this.list(this.#slot(random), ref);
   }
 
+  /** One GET with a good token. */
+  async get(slot: number, path: string, what: string, headers: Sent["headers"] = {}): Promise<Answered> {
+    const { tokens, urls } = this.#options;
+    const from = microsNow();
+    const token = await tokens.of("good");
+    const answered = await call(this.#agent, urls[slot - 1] ?? "", path, { token, body: undefined, headers });
+    this.#overdue(answered, slot, what, from);
+    this.answers.add(`${what} ${answered.status}`);
+    return answered;
+  }
+
   /** Lists all versions of the id of an approver that was promised; false where the list did not come to its end. */
   list(slot: number, ref: string): Promise<boolean> {
-    const { broken, note, tokens, urls } = this.#options;
-    const page = async (at: number, path: string): Promise<Answered> => {
-      const from = microsNow();
-      const answered = await call(this.#agent, urls[at - 1] ?? "", path, {
-        token: await tokens.of("good"),
-        body: undefined,
-      });
-      this.#overdue(answered, at, "list", from);
-      this.answers.add(`list ${answered.status}`);
-      return answered;
-    };
+    const { broken, note } = this.#options;
+    const page = (at: number, path: string): Promise<Answered> => this.get(at, path, "list");
     const id = ref.slice(0, ref.indexOf("@"));
     return listVersions({ page, note, broken }, slot, id, this.#promised.versionsOf(ref));
   }
@@ -373,15 +382,10 @@ export class Callers {
    * @returns the status, 0 where no answer came
    */
   async read(slot: number, ref: string, kept?: Kept): Promise<number> {
-    const { note, tokens, urls } = this.#options;
-    const token = await tokens.of("good");
     const path = `${REGISTER_PATH}/${encodeURIComponent(ref)}`;
     const from = microsNow();
-    const headers = kept === undefined ? {} : { "if-none-match": `"${kept.revision}"` };
-    const answered = await call(this.#agent, urls[slot - 1] ?? "", path, { token, body: undefined, headers });
+    const answered = await this.get(slot, path, "read", kept && { "if-none-match": `"${kept.revision}"` });
     const { status } = answered;
-    this.#overdue(answered, slot, "read", from);
-    this.answers.add(`read ${status}`);
     if (status !== 200 && status !== 304 && status !== 404) return status;
     // Not modified: the peer has what is kept.
     const text = status === 304 ? (kept?.text ?? "") : answered.text;
@@ -390,7 +394,7 @@ export class Callers {
       this.#assertTagged(answered, found.revision, `a read from peer ${slot}`);
       this.#promised.read(ref, { revision: found.revision, text });
     }
-    note({ _tag: "Read", at: microsNow(), from, slot, ref, found, body: text });
+    this.#options.note({ _tag: "Read", at: microsNow(), from, slot, ref, found, body: text });
     return status;
   }
 }

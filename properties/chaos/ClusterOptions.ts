@@ -1,6 +1,7 @@
 /** What a cluster of a run is made with, and promoted by. */
 import type { Violation } from "../../sim/base/Violation.ts";
 import type { Moment } from "./History.ts";
+import type { Plant } from "./Plants.ts";
 
 /** As it is sent to the source. */
 export interface PromotionPlan {
@@ -19,8 +20,10 @@ export interface ClusterOptions {
   readonly tls: boolean;
   /** Whether peers say their secrets aloud. */
   readonly isLeaking: boolean;
-  /** Whether targets of a promotion accept it without storing that. */
-  readonly isForgetful: boolean;
+  /** What peers do wrong in a promotion, for a judge that must find it. */
+  readonly planted: Plant | undefined;
+  /** How long enrollment sessions last. */
+  readonly sessionMillis: number;
   readonly note: (moment: Moment) => void;
   readonly broken: (violation: Violation) => void;
 }

@@ -7,7 +7,10 @@ const parse = (...args: ReadonlyArray<string>) => parseOptions(args, () => 42);
 describe("the options of a chaos run", () => {
   it("have defaults, and a seed that was drawn", () => {
     expect(Either.getOrThrow(parse())).toMatchObject({ seed: 42, minutes: 5, callers: 8, json: false });
-    expect(Either.getOrThrow(parse()).clusters.map(({ peers }) => peers)).toEqual([3, 5]);
+    expect(Either.getOrThrow(parse()).clusters).toEqual([
+      { peers: 3, isAlone: true },
+      { peers: 5, isAlone: false },
+    ]);
     expect(Either.getOrThrow(parse("--peers", "3,1-5")).clusters).toEqual([
       { peers: 3, isAlone: false },
       { peers: 5, isAlone: true },
@@ -29,6 +32,7 @@ describe("the options of a chaos run", () => {
     ["--peers", "1-1"],
     ["--peers", "2-3"],
     ["--peers", "1-10"],
+    ["--plant", "nonsense"],
     ["--callers", "0"],
     ["--callers", "513"],
     ["--nonsense", "1"],
@@ -38,7 +42,7 @@ describe("the options of a chaos run", () => {
   });
 
   it("are all explained", () => {
-    for (const name of ["seed", "minutes", "peers", "callers", "leak", "forget", "plan", "json", "help"])
+    for (const name of ["seed", "minutes", "peers", "callers", "leak", "plant", "plan", "json", "help"])
       expect(helpText).toContain(`--${name}`);
   });
 });

@@ -1,6 +1,7 @@
 /** The command line of `npm run chaos`. */
 import { parseArgs } from "node:util";
 import { Either } from "effect";
+import { type Plant, plantNames } from "./Plants.ts";
 
 /** How many peers there are in the end, and whether one is alone at first, and then promoted to a cluster with them. */
 export interface ClusterOrder {
@@ -19,8 +20,8 @@ export interface ChaosOptions {
   readonly tls: boolean;
   /** Whether peers say the secrets of keys aloud. */
   readonly isLeaking: boolean;
-  /** Whether targets of a promotion accept it without storing that. */
-  readonly isForgetful: boolean;
+  /** What peers do wrong in a promotion, for a judge that must find it. */
+  readonly planted: Plant | undefined;
   readonly json: boolean;
   readonly help: boolean;
   readonly planOnly: boolean;
@@ -42,16 +43,21 @@ is spared: with --minutes 10 it is watched for minutes.
 
   --seed N        the plan of faults; the same number gives the same plan.
                   Default: drawn, and printed
-  --minutes N     how long callers and faults go on, shared among the clusters:
-                  0.2 to 600. Default: 5
+  --minutes N     how long callers and faults go on, shared among the clusters; a
+                  promotion counts up to two thirds of a share: 0.2 to 600. Default: 5
   --peers N,1-N   the clusters, one after the other, 2 to 9 peers each; after 1- one peer
                   is alone, is promoted while each process ends at each of its steps,
-                  and the faults come then. Default: 3,5
+                  and the faults come then. Default: 1-3,5
   --callers N     callers at once, 1 to 512. Default: 8
-  --rows N        approvers to register before the first fault, 0 to 100000. Default: 0
+  --rows N        approvers to register before the first fault, 0 to 100000. Default: 0.
+                  Before a promotion there are 40 at least; for a tenth of them, 1000 at
+                  most, passkeys are enrolled, up to 160 of which stay open for 10
+                  minutes; and a tenth have their metadata replaced, 1 to 5 times
   --plain         no TLS; without it both ports of every peer have it
   --leak          peers write every secret of keys to their logs, to see that it is found
-  --forget        targets accept a promotion without storing that, to see that it is found
+  --plant NAME    a fault in promoting, to see that it is found: targets accept and do not
+                  store that (forget), show records as if never replaced (stale), or
+                  the source lets invitations outlive the epoch (outlive)
   --plan          print the plan of faults and end
   --json          the result as one line of JSON
   --help          this text
@@ -67,7 +73,7 @@ const options = {
   rows: { type: "string" },
   plain: { type: "boolean" },
   leak: { type: "boolean" },
-  forget: { type: "boolean" },
+  plant: { type: "string" },
   plan: { type: "boolean" },
   json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
@@ -108,7 +114,9 @@ export const parseOptions = (args: ReadonlyArray<string>, draw: () => number): E
     if (callers === undefined) return Either.left("--callers: give a whole number from 1 to 512");
     const rows = numberFrom(values.rows ?? "0", 0, 100_000, true);
     if (rows === undefined) return Either.left("--rows: give a whole number from 0 to 100000");
-    const clusters = (values.peers ?? "3,5").split(",").map(clusterFrom);
+    const planted = plantNames.find((each) => each === values.plant);
+    if (planted !== values.plant) return Either.left(`--plant: give one of ${plantNames.join(", ")}`);
+    const clusters = (values.peers ?? "1-3,5").split(",").map(clusterFrom);
     const known = clusters.filter((each) => each !== undefined);
     if (known.length !== clusters.length)
       return Either.left(
@@ -121,7 +129,7 @@ export const parseOptions = (args: ReadonlyArray<string>, draw: () => number): E
       rows,
       tls: values.plain !== true,
       isLeaking: values.leak === true,
-      isForgetful: values.forget === true,
+      planted,
       clusters: known,
       json: values.json === true,
       help: values.help === true,

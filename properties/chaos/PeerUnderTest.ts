@@ -24,6 +24,7 @@ import { microsNow, type Moment } from "./History.ts";
 import type { Replaced } from "./Journal.ts";
 import { keepInMind } from "./Children.ts";
 import type { FaultPortFiles } from "./FaultPortBuild.ts";
+import { isPlantedAt, type Plant, plants } from "./Plants.ts";
 import {
   clockFile,
   copiedFile,
@@ -44,9 +45,6 @@ const HALTED = 70;
 const ENDING_MILLIS = 30_000;
 const POLL_MILLIS = 20;
 
-/** How long enrollment sessions last: short, so that invitations expire in holders' hands, and make room. */
-export const SESSION_MILLIS = 20_000;
-
 /** A table, and how the process ends at the next transaction that changes it. */
 export interface StepOrder {
   readonly table: TableName;
@@ -66,8 +64,10 @@ export interface PeerOptions {
   readonly faultPort: FaultPortFiles;
   /** Whether it says its secrets aloud, for a search that must find them. */
   readonly isLeaking: boolean;
-  /** Whether it accepts a promotion without storing that. */
-  readonly isForgetful: boolean;
+  /** What it may do wrong, for a judge that must find it. */
+  readonly planted: Plant | undefined;
+  /** How long enrollment sessions last. */
+  readonly sessionMillis: number;
   /** The addresses of the others: `ID=URL` for each, through wires of ours. */
   readonly peers: string;
   readonly note: (moment: Moment) => void;
@@ -156,7 +156,7 @@ export class PeerUnderTest {
    */
   start(preload?: { readonly library: string; readonly offsetMillis: number }, step?: StepOrder): void {
     if (this.#child !== undefined) return;
-    const { entry, faultPort, folder, isForgetful, isLeaking, note, peers, slot } = this.#options;
+    const { entry, faultPort, folder, isLeaking, note, peers, planted, sessionMillis, slot } = this.#options;
     this.disarmFlush();
     this.disarmCopy();
     if (step === undefined) this.disarmStep();
@@ -183,14 +183,14 @@ export class PeerUnderTest {
         NODE_OPTIONS: `--require ${quoted(faultPort.entry)}`,
         CUSTODY_CLUSTER_PEERS: peers,
         CUSTODY_WEBAUTHN_ORIGINS: FIRST_PARTY.origin,
-        CUSTODY_WEBAUTHN_REGISTRATION_TTL: `${SESSION_MILLIS}ms`,
+        CUSTODY_WEBAUTHN_REGISTRATION_TTL: `${sessionMillis}ms`,
         CHAOS_DIR: this.chaosFolder,
         CHAOS_PROCESS: String(this.#processes),
         CHAOS_PARENT: String(process.pid),
         CHAOS_SQLITE_CLIENT: sqliteClient,
         CHAOS_SECRET_HOOK: faultPort.secretHook,
         ...(isLeaking && { CHAOS_LEAK: "yes" }),
-        ...(isForgetful && { CHAOS_FORGET: "yes" }),
+        ...(planted !== undefined && isPlantedAt(planted, slot) && { CHAOS_PLANT: JSON.stringify(plants[planted]) }),
       },
       stdio: ["ignore", output, output],
     });

@@ -12,6 +12,8 @@ import { Violation } from "../../sim/base/Violation.ts";
 import type { Callers } from "./Callers.ts";
 import type { ChaosCluster } from "./ChaosCluster.ts";
 import type { PromotionPlan } from "./ClusterOptions.ts";
+import type { Estate } from "./Estate.ts";
+import { EstateJudge } from "./EstateJudge.ts";
 import { Faults } from "./Faults.ts";
 import type { PeerUnderTest } from "./PeerUnderTest.ts";
 import type { Tools } from "./Probe.ts";
@@ -26,7 +28,7 @@ const MOST_MILLIS = 600_000;
 const OPERATORS_MILLIS = 700;
 const POLL_MILLIS = 50;
 const LOOK_MILLIS = 500;
-/** So many approvers are there before it begins. */
+/** Callers have had so many successes before it begins. */
 const SUCCESSES = 40;
 const ALONE_MILLIS = 30_000;
 
@@ -85,10 +87,11 @@ export class PromotionUnderFaults {
     return [...this.#links.missed.entries(), ...this.#missed.entries()];
   }
 
-  /** From an instance alone to a cluster. What is wrong is told as broken. */
-  async run(): Promise<void> {
-    const { callers, cluster, seed, say } = this.#options;
-    for (const until = performance.now() + ALONE_MILLIS; callers.successes < SUCCESSES; await pause(POLL_MILLIS))
+  /** From an instance alone, with what it has, to a cluster. What is wrong is told as broken. */
+  async run(estate: Estate): Promise<void> {
+    const { broken, callers, cluster, seed, say } = this.#options;
+    const enough = callers.successes + SUCCESSES;
+    for (const until = performance.now() + ALONE_MILLIS; callers.successes < enough; await pause(POLL_MILLIS))
       if (performance.now() > until || this.#options.isBroken()) break;
     say("starting the targets");
     const plan = await cluster.openTargets();
@@ -110,6 +113,10 @@ export class PromotionUnderFaults {
     cluster.calm();
     if (!this.#options.isBroken()) await this.#repeat(plan);
     say(`promoted after ${((performance.now() - began) / 1000).toFixed(1)} s`);
+    if (this.#options.isBroken()) return;
+    const slots = cluster.peers.map(({ slot }) => slot);
+    const found = await new EstateJudge({ slots, estate, callers, say }).judge();
+    if (found !== undefined) broken(found);
   }
 
   /** Lets one peer end at each of its steps. Source and targets wait for each other, so all do at once. */

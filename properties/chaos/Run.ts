@@ -9,6 +9,7 @@ import { audit, type PeerEvidence, type Verdict } from "./Audit.ts";
 import { ApproversAtEnd } from "./ApproversAtEnd.ts";
 import { Callers } from "./Callers.ts";
 import { ChaosCluster } from "./ChaosCluster.ts";
+import { makeEstate } from "./Estate.ts";
 import { Faults } from "./Faults.ts";
 import { readFinalStore } from "./FinalStore.ts";
 import type { Moment } from "./History.ts";
@@ -18,7 +19,7 @@ import { judgeRemains, type KeyVerdict, type PeerRemains } from "./KeyRemains.ts
 import { KeysAtEnd, type KeysLeft } from "./KeysAtEnd.ts";
 import { memoryFault, memoryLine, readMemory } from "./Memory.ts";
 import type { PlannedFault } from "./Plan.ts";
-import { SESSION_MILLIS } from "./PeerUnderTest.ts";
+import type { Plant } from "./Plants.ts";
 import type { Tools } from "./Probe.ts";
 import { PromotionUnderFaults } from "./PromotionUnderFaults.ts";
 import { assertWholeBackup, readBackup } from "./WholeBackup.ts";
@@ -26,6 +27,12 @@ import { assertWholeBackup, readBackup } from "./WholeBackup.ts";
 /** Within this, all are back, and everything that was under way is finished. */
 const QUIET_MILLIS = 120_000;
 const POLL_MILLIS = 200;
+/** A promotion leaves at least this share of the time for the faults after it. */
+const LEAST_SHARE = 1 / 3;
+/** How long enrollment sessions last: short, so that invitations expire in holders' hands, and make room. */
+const SESSION_MILLIS = 20_000;
+/** The same where many are open before a promotion, which must still be so at its end. */
+const LONG_SESSION_MILLIS = 600_000;
 /** Callers that fill a registry, at once. */
 const FILLING = 64;
 /** One caller with keys for so many others. */
@@ -46,8 +53,8 @@ export interface RunOptions {
   readonly tls: boolean;
   /** Whether peers say the secrets of keys aloud. */
   readonly isLeaking: boolean;
-  /** Whether targets of a promotion accept it without storing that. */
-  readonly isForgetful: boolean;
+  /** What peers do wrong, for a judge that must find it. */
+  readonly planted: Plant | undefined;
   readonly plan: ReadonlyArray<PlannedFault>;
   readonly tools: Tools;
   /** A new folder for everything this cluster writes. */
@@ -105,20 +112,13 @@ class Run {
     this.#options = options;
   }
 
+  get #sessionMillis(): number {
+    const { isAlone, rows } = this.#options;
+    return isAlone && rows > 0 ? LONG_SESSION_MILLIS : SESSION_MILLIS;
+  }
+
   async run(): Promise<RunReport> {
-    const {
-      folder,
-      isAlone,
-      isForgetful,
-      isLeaking,
-      peers,
-      rows,
-      seed,
-      say,
-      tls,
-      tools,
-      callers: count,
-    } = this.#options;
+    const { folder, isAlone, isLeaking, peers, planted, rows, seed, say, tls, tools, callers: count } = this.#options;
     const broken = (violation: Violation): void => {
       if (!this.#isOver) this.#broken ??= violation;
     };
@@ -131,7 +131,8 @@ class Run {
       isAlone,
       tls,
       isLeaking,
-      isForgetful,
+      planted,
+      sessionMillis: this.#sessionMillis,
       note,
       broken,
     });
@@ -147,10 +148,12 @@ class Run {
     const promotion = new PromotionUnderFaults({ seed, cluster, tools, callers, broken, isBroken, say });
     try {
       if (rows > 0) say(`registering ${rows} approvers`);
-      await callers.fill(rows, FILLING);
+      const estate = isAlone ? await makeEstate(callers, rows) : undefined;
+      if (!isAlone) await callers.fill(rows, FILLING);
       for (const each of [callers, keys]) each.start();
-      if (isAlone) await promotion.run();
-      await this.#abuse([callers, keys], faults);
+      const began = performance.now();
+      if (estate !== undefined) await promotion.run(estate);
+      await this.#abuse([callers, keys], faults, began);
       say("healing, then asking for everything once more, also with as many peers killed as may be");
       const unquiet =
         this.#broken ??
@@ -178,11 +181,11 @@ class Run {
     }
   }
 
-  /** Callers and faults, until the time is over or a peer has broken. */
-  async #abuse(callers: ReadonlyArray<Callers | KeyCallers>, faults: Faults): Promise<void> {
+  /** Callers and faults, until the time since they began is over or a peer has broken. */
+  async #abuse(callers: ReadonlyArray<Callers | KeyCallers>, faults: Faults, began: number): Promise<void> {
     const { millis, plan } = this.#options;
     const doing = faults.run(plan);
-    const until = performance.now() + millis;
+    const until = Math.max(began + millis, performance.now() + millis * LEAST_SHARE);
     while (performance.now() < until && this.#broken === undefined) await pause(POLL_MILLIS);
     faults.stop();
     await doing;
@@ -284,7 +287,7 @@ class Run {
         replacementOf: (path, bodyDigest, ifMatch) => commands.replacementOf(path, bodyDigest, ifMatch),
         tokenOf: (jti) => cluster.tokens.tokenOf(jti),
       },
-      sessionMillis: SESSION_MILLIS,
+      sessionMillis: this.#sessionMillis,
       secrets: await cluster.secrets(),
       invitations: callers.invitations,
       logLines: lines,

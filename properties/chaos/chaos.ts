@@ -29,7 +29,7 @@ const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 type Impossible = Summary["impossible"];
 
 const runAll = async (options: ChaosOptions, folder: string): Promise<number> => {
-  const { seed, minutes, clusters, callers, rows, tls, isLeaking, isForgetful, json } = options;
+  const { seed, minutes, clusters, callers, rows, tls, isLeaking, planted, json } = options;
   const say = json ? complain : printLine;
   const tools = probeTools();
   const millis = (minutes * 60_000) / clusters.length;
@@ -61,7 +61,7 @@ const runAll = async (options: ChaosOptions, folder: string): Promise<number> =>
         rows,
         tls,
         isLeaking,
-        isForgetful,
+        planted,
         plan,
         tools,
         folder: own,
