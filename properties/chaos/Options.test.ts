@@ -8,7 +8,7 @@ describe("the options of a chaos run", () => {
   it("have defaults, and a seed that was drawn", () => {
     expect(Either.getOrThrow(parse())).toMatchObject({ seed: 42, minutes: 5, callers: 8, json: false });
     expect(Either.getOrThrow(parse()).clusters).toEqual([
-      { peers: 3, isAlone: true },
+      { peers: 3, isAlone: false },
       { peers: 5, isAlone: false },
     ]);
     expect(Either.getOrThrow(parse("--peers", "3,1-5")).clusters).toEqual([

@@ -47,7 +47,7 @@ is spared: with --minutes 10 it is watched for minutes.
                   promotion counts up to two thirds of a share: 0.2 to 600. Default: 5
   --peers N,1-N   the clusters, one after the other, 2 to 9 peers each; after 1- one peer
                   is alone, is promoted while each process ends at each of its steps,
-                  and the faults come then. Default: 1-3,5
+                  and the faults come then. Default: 3,5
   --callers N     callers at once, 1 to 512. Default: 8
   --rows N        approvers to register before the first fault, 0 to 100000. Default: 0.
                   Before a promotion there are 40 at least; for a tenth of them, 1000 at
@@ -116,7 +116,7 @@ export const parseOptions = (args: ReadonlyArray<string>, draw: () => number): E
     if (rows === undefined) return Either.left("--rows: give a whole number from 0 to 100000");
     const planted = plantNames.find((each) => each === values.plant);
     if (planted !== values.plant) return Either.left(`--plant: give one of ${plantNames.join(", ")}`);
-    const clusters = (values.peers ?? "1-3,5").split(",").map(clusterFrom);
+    const clusters = (values.peers ?? "3,5").split(",").map(clusterFrom);
     const known = clusters.filter((each) => each !== undefined);
     if (known.length !== clusters.length)
       return Either.left(
