@@ -10,7 +10,6 @@ import { encodeAfter, withEncoding } from "../core/codec/CborWriter.ts";
 import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
 import type { Digest, PublicKey, SetAccumulator, Signature } from "../core/base/Digest.ts";
-import { nobleAgreement } from "./NobleCrypto.ts";
 import { RecentMap } from "./RecentMap.ts";
 
 export interface CryptoPrimitives {
@@ -27,6 +26,10 @@ export interface CryptoPrimitives {
   readonly verifyEd25519: (key: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
   /** Whether 32 bytes are a canonical, torsion-free point that is not of small order. */
   readonly isEd25519Key: (key: Uint8Array) => boolean;
+  /** The public key of 32 secret bytes (X25519, RFC 7748 5, 6.1). */
+  readonly agreementKey: (secret: Uint8Array) => Uint8Array;
+  /** What both secrets come to; undefined for a key of small order, which everybody shares. */
+  readonly agree: (secret: Uint8Array, theirs: Uint8Array) => Uint8Array | undefined;
 }
 
 const SEPARATOR = Uint8Array.of(0);
@@ -74,7 +77,7 @@ const asSet = (bytes: Uint8Array): SetAccumulator => bytes as SetAccumulator;
 
 /** The crypto port over real primitives. */
 export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
-  const { sha256Hex, hmacSha256Hex, shake128, verifyEd25519, isEd25519Key } = primitives;
+  const { sha256Hex, hmacSha256Hex, shake128, verifyEd25519, isEd25519Key, agreementKey, agree } = primitives;
   const verified = new RecentMap<true>(REMEMBERED);
   const pinnable = new RecentMap<true>(REMEMBERED);
   const elements = new RecentMap<Uint8Array>(REMEMBERED_ELEMENTS);
@@ -106,8 +109,8 @@ export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
     isPublicKey,
     mac: (secret, tag, codec, value) =>
       withEncoding(prefixOf(tag), codec, value, (bytes) => hmacSha256Hex(secret, bytes)) as Digest,
-    agreementKey: (secret) => asHex(nobleAgreement.publicKeyOf(hexToBytes(secret))),
-    agree: (secret, theirs) => nobleAgreement.shared(hexToBytes(secret), hexToBytes(theirs)),
+    agreementKey: (secret) => asHex(agreementKey(hexToBytes(secret))),
+    agree: (secret, theirs) => agree(hexToBytes(secret), hexToBytes(theirs)),
     derive: (seed, label) => hexToBytes(withEncoding(prefixOf(DERIVE_TAG), derivedFrom, [seed, label], sha256Hex)),
     emptySet: asSet(new Uint8Array(LANES * 2)),
     replaceInSet: (set, removed, added) =>

@@ -31,23 +31,18 @@ export const noblePrimitives: CryptoPrimitives = {
   verifyEd25519: (key, message, signature) =>
     isStrictPoint(signature.subarray(0, 32)) && ed25519.verify(signature, message, key, { zip215: false }),
   isEd25519Key: isStrictPoint,
-};
-
-/** The public key of a 32-byte seed, and signatures under it (RFC 8032 5.1.5, 5.1.6). */
-export const nobleSigning = {
-  publicKeyOf: (seed: Uint8Array): Uint8Array => ed25519.getPublicKey(seed),
-  sign: (seed: Uint8Array, message: Uint8Array): Uint8Array => ed25519.sign(message, seed),
-};
-
-/** X25519 (RFC 7748 5, 6.1): once for each stream, so that no library has to be faster. */
-export const nobleAgreement = {
-  publicKeyOf: (secret: Uint8Array): Uint8Array => x25519.getPublicKey(secret),
-  /** Undefined for a key of small order, which everybody shares. */
-  shared: (secret: Uint8Array, theirs: Uint8Array): Uint8Array | undefined => {
+  agreementKey: (secret) => x25519.getPublicKey(secret),
+  agree: (secret, theirs) => {
     try {
       return x25519.getSharedSecret(secret, theirs);
     } catch {
       return undefined;
     }
   },
+};
+
+/** The public key of a 32-byte seed, and signatures under it (RFC 8032 5.1.5, 5.1.6). */
+export const nobleSigning = {
+  publicKeyOf: (seed: Uint8Array): Uint8Array => ed25519.getPublicKey(seed),
+  sign: (seed: Uint8Array, message: Uint8Array): Uint8Array => ed25519.sign(message, seed),
 };

@@ -173,3 +173,43 @@ describe("the hashes", () => {
         );
   });
 });
+
+describe("an agreement", () => {
+  const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, "hex"));
+  const hexOf = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString("hex");
+
+  // RFC 7748, 6.1.
+  const alice = {
+    secret: "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a",
+    key: "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a",
+  };
+  const bob = {
+    secret: "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb",
+    key: "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f",
+  };
+  const SHARED = "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742";
+
+  it.each([nativePrimitives, noblePrimitives])("comes to the same from both sides, in library %#", (library) => {
+    for (const [own, other] of [
+      [alice, bob],
+      [bob, alice],
+    ] as const) {
+      expect(hexOf(library.agreementKey(bytesOf(own.secret)))).toBe(own.key);
+      expect(hexOf(library.agree(bytesOf(own.secret), bytesOf(other.key)))).toBe(SHARED);
+    }
+  });
+
+  it("is the same in both libraries for any 32 bytes, and none with a key of small order", () => {
+    const secret = bytesOf(alice.secret);
+    const small = ["00".repeat(32), `01${"00".repeat(31)}`, `ed${"ff".repeat(30)}7f`, `ecff${"ff".repeat(29)}7f`];
+    for (const theirs of small)
+      for (const { agree } of [nativePrimitives, noblePrimitives])
+        expect(agree(secret, bytesOf(theirs))).toBeUndefined();
+    for (const byte of [2, 9, 0x7f, 0x80, 0xfe, 0xff]) {
+      const theirs = new Uint8Array(32).fill(byte);
+      const agreed = hexOf(nativePrimitives.agree(secret, theirs));
+      expect(agreed).toBeDefined();
+      expect(agreed).toBe(hexOf(noblePrimitives.agree(secret, theirs)));
+    }
+  });
+});

@@ -7,6 +7,7 @@ import {
   createHmac,
   createPrivateKey,
   createPublicKey,
+  diffieHellman,
   hash,
   type KeyObject,
   sign,
@@ -19,6 +20,10 @@ import { RecentMap } from "../../runtime/RecentMap.ts";
 /** DER of a SubjectPublicKeyInfo and of a PKCS #8 key, up to the 32 bytes of an Ed25519 key (RFC 8410 4, 7). */
 const publicPrefix = Buffer.from("302a300506032b6570032100", "hex");
 const privatePrefix = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** The same of X25519 keys. */
+const agreementPublicPrefix = Buffer.from("302a300506032b656e032100", "hex");
+const agreementPrivatePrefix = Buffer.from("302e020100300506032b656e04220420", "hex");
 
 /** The order of the base point, little-endian (RFC 8032 5.1). */
 const order = Uint8Array.from(Buffer.from("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010", "hex"));
@@ -91,6 +96,30 @@ const hmacSha256Hex = (key: Uint8Array, bytes: Uint8Array): string => {
   return mac;
 };
 
+const agreementSecret = (secret: Uint8Array): KeyObject => {
+  const der = Buffer.concat([agreementPrivatePrefix, secret]);
+  const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  der.fill(0);
+  return key;
+};
+
+/** The portable library first makes a table, for which reads would wait some 30 ms. */
+const agreementKey = (secret: Uint8Array): Uint8Array =>
+  createPublicKey(agreementSecret(secret))
+    .export({ format: "der", type: "spki" })
+    .subarray(agreementPublicPrefix.length);
+
+const agree = (secret: Uint8Array, theirs: Uint8Array): Uint8Array | undefined => {
+  try {
+    const der = Buffer.concat([agreementPublicPrefix, theirs]);
+    const publicKey = createPublicKey({ key: der, format: "der", type: "spki" });
+    return diffieHellman({ privateKey: agreementSecret(secret), publicKey });
+  } catch {
+    // Nothing is shared with a key of small order.
+    return undefined;
+  }
+};
+
 export const nativePrimitives: CryptoPrimitives = {
   // A text made by Node costs a third of a Buffer made by Node and a text made of that.
   sha256Hex: (bytes) => hash("sha256", bytes, "hex"),
@@ -99,6 +128,8 @@ export const nativePrimitives: CryptoPrimitives = {
   verifyEd25519,
   // Node accepts any 32 bytes as a key, so both backends judge keys by the same function.
   isEd25519Key: noblePrimitives.isEd25519Key,
+  agreementKey,
+  agree,
 };
 
 /** An Ed25519 private key from its 32-byte seed (RFC 8032 5.1.5), ready to sign. */
