@@ -112,7 +112,7 @@ export class RangeProof {
     const look = yield* this.#look(range, end, newest, rows);
     const { seen, sum } = look;
     if (seen.length !== rows || rangeDigestOf(this.#stored.crypto, this.#integrity, after, rows, sum) !== digest)
-      throw this.#fault(range, end, newest, seen.length);
+      throw this.fault(range, end, newest, seen.length);
     this.#believe(look, found, comparison);
     return seen.length;
   }
@@ -179,18 +179,16 @@ export class RangeProof {
     range.last = last === undefined ? range.after : nameOf(last.table, last.key);
   }
 
-  /** The names and elements of a proven range, sorted. Throws {@link IntegrityFailure} where its rows are not those. */
-  members(range: Range, end: string | undefined, newest: number): ReadonlyArray<Member> {
+  /** The first rows above a name, all of one table, at most so many; none where there are no more until `end`. */
+  part(above: string, end: string | undefined, newest: number, most: number): ReadonlyArray<Member> {
     const members: Array<Member> = [];
-    let sum = 0n;
-    for (const { table, key, value } of this.#rowsIn(range.after, end, newest, range.rows)) {
-      const { element } = this.#shares.of(table, key, value);
-      sum += element;
-      members.push({ name: nameOf(table, key), element });
-      if (members.length > range.rows) break;
+    let only: TableName | undefined;
+    for (const { table, key, value } of this.#rowsIn(above, end, newest, most)) {
+      only ??= table;
+      if (table !== only) break;
+      members.push({ name: nameOf(table, key), element: this.#shares.of(table, key, value).element });
+      if (members.length === most) break;
     }
-    if (members.length !== range.rows || modulo(sum) !== range.sum)
-      throw this.#fault(range, end, newest, members.length);
     return members;
   }
 
@@ -216,7 +214,7 @@ export class RangeProof {
   }
 
   /** How rows differ from what was written, told as exactly as can be. */
-  #fault(range: Range, end: string | undefined, newest: number, rows: number): IntegrityFailure {
+  fault(range: Range, end: string | undefined, newest: number, rows: number): IntegrityFailure {
     if (rows <= range.rows)
       for (const { table, key, value } of this.#rowsIn(range.after, end, newest, range.rows))
         this.#stored.rows.open(table, key, value);

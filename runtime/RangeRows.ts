@@ -31,8 +31,8 @@ export interface RangeSizes {
   /** Rows of a range, at most. */
   readonly most: number;
   /**
-   * Rows of what a range is cut into: every row is read for that, and read again once these are full, so there is much
-   * between the two.
+   * Rows of what a range is cut into, and read at once for that (`Cutting.ts`): every row is read, and again once these
+   * are full, so there is much between the two.
    */
   readonly piece: number;
   /** Ranges that are open, at most: an unseal reads all of these before the first vote. */

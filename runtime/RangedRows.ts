@@ -8,13 +8,25 @@ import type { Digest } from "../core/base/Digest.ts";
 import { numberKey } from "../core/protocol/Tables.ts";
 import type { TableName } from "../core/Tables.ts";
 import type { Change } from "./ByteStore.ts";
+import {
+  changedBy,
+  cut,
+  type Cutting,
+  joined,
+  type Moved,
+  type Read,
+  readOn,
+  refined,
+  rowsDue,
+  sumOf,
+  unread,
+} from "./Cutting.ts";
 import { IntegrityFailure } from "./PeerStore.ts";
 import type { Found, RangeProof } from "./RangeProof.ts";
 import type { RangeRows, RangeSizes } from "./RangeRows.ts";
 import {
   between,
   chunked,
-  cut,
   endOf,
   type Member,
   modulo,
@@ -67,10 +79,10 @@ export interface RangedPorts {
   readonly newest: () => number;
 }
 
-interface Delta {
+interface Delta extends Moved {
   rows: number;
   sum: bigint;
-  readonly removed: Array<string>;
+  readonly removed: Array<Member>;
   readonly added: Array<Member>;
 }
 
@@ -97,9 +109,6 @@ const count = (open: Open, { digest, rows, sum = 0n }: Range, sign: 1 | -1): voi
   open.rows += sign * rows;
   open.sum += sign === 1 ? sum : -sum;
 };
-
-const sumOf = (members: ReadonlyArray<Member>): bigint =>
-  modulo(members.reduce((sum, { element }) => sum + element, 0n));
 
 /** A range after a transaction, unless it has to be cut. */
 const grown = (old: Range, { rows, sum, added }: Delta): Piece => {
@@ -252,7 +261,7 @@ export class RangedRows {
       if (removed !== undefined) {
         delta.rows -= 1;
         delta.sum -= removed;
-        delta.removed.push(name);
+        delta.removed.push({ name, element: removed });
       }
       if (added === undefined) continue;
       delta.rows += 1;
@@ -270,7 +279,8 @@ export class RangedRows {
     if (transaction % CLOSED_EVERY === 0)
       for (const old of this.#ranges.all) {
         if (old.digest !== OPEN || old.changedIn > transaction - CLOSED_EVERY || deltas.has(old)) continue;
-        replacements.push({ old, pieces: [rangeOf(this.#ports, grown(old, UNCHANGED), old.changedIn)] });
+        const closed = rangeOf(this.#ports, grown(old, UNCHANGED), old.changedIn);
+        replacements.push({ old, pieces: [{ ...closed, cutting: old.cutting }] });
         count(open, old, -1);
       }
     open.sum = modulo(open.sum);
@@ -290,18 +300,42 @@ export class RangedRows {
   }
 
   #pieces(transaction: number, old: Range, delta: Delta, open: number): Replacement["pieces"] {
-    const { most, piece: size } = this.#ports.sizes;
+    const { newest, proof, sizes } = this.#ports;
+    const { most } = sizes;
     const piece = grown(old, delta);
     if (piece.rows === 0 && old.after !== "") return [];
-    if (piece.rows <= most) return [this.#made(transaction, old, piece, open)];
-    const newest = delta.added.toSorted(byName);
-    const removed = new Set(delta.removed);
-    const appended = this.#appended(transaction, old, piece, newest);
+    if (piece.rows <= most)
+      return [{ ...this.#made(transaction, old, piece, open), cutting: this.#cutting(old, delta, piece) }];
+    const appended = this.#appended(transaction, old, piece, delta.added.toSorted(byName));
     if (appended !== undefined) return appended;
-    const members = this.#members(old).filter(({ name }) => !removed.has(name));
-    return partsOf(old.after, "", cut([...members, ...newest].toSorted(byName), most, size)).map((part) =>
-      rangeOf(this.#ports, part, transaction),
+    const { pieces } = this.#cutting(old, delta, piece) ?? unread(old.after);
+    const filled = pieces.filter(({ after, rows }) => rows > 0 || after === "");
+    const small = filled.flatMap((each, at) =>
+      each.rows <= most ? [each] : refined(each, filled[at + 1]?.after, delta, this.#reading(old), sizes.piece),
     );
+    const all = joined(small);
+    if (all?.rows !== piece.rows || all.sum !== piece.sum)
+      return this.#noting(() => {
+        throw proof.fault(old, this.#ranges.end(old), newest(), old.rows + (all?.rows ?? 0) - piece.rows);
+      });
+    return cut(small, most).map((part) => rangeOf(this.#ports, part, transaction));
+  }
+
+  /** Reads on in a range that has little room left, unless it only grows at its end: there it is cut unread. */
+  #cutting(old: Range, delta: Delta, { rows }: Piece): Cutting | undefined {
+    const { after: begin, cutting = unread(begin), last = begin } = old;
+    const room = this.#ports.sizes.most - rows;
+    const isWithin = room < 0 || delta.added.some(({ name }) => name <= last);
+    const due = isWithin ? rowsDue(cutting, old.rows, room, delta.added.length) : 0;
+    if (due <= 0 && old.cutting === undefined) return undefined;
+    return changedBy(delta, begin, readOn(cutting, begin, due, this.#reading(old)));
+  }
+
+  /** Reads rows of a range, a piece at a time. */
+  #reading(range: Range): Read {
+    const { newest, proof, sizes } = this.#ports;
+    const end = this.#ranges.end(range);
+    return (above) => this.#noting(() => proof.part(above, end, newest(), sizes.piece));
   }
 
   /** In place of a range that is not cut: open as before, opened where that saves digests, or with a digest. */
@@ -327,10 +361,6 @@ export class RangedRows {
     const stays = { after: old.after, rows: left, sum: modulo(sum - sumOf(added)), last: old.last };
     const follow = partsOf(old.after, old.last, chunked(added, most));
     return [stays, ...follow].map((part) => rangeOf(this.#ports, part, transaction));
-  }
-
-  #members(range: Range): ReadonlyArray<Member> {
-    return this.#noting(() => this.#ports.proof.members(range, this.#ranges.end(range), this.#ports.newest()));
   }
 
   #prove(range: Range): void {

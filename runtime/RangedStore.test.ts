@@ -84,7 +84,7 @@ describe("ranges of rows", () => {
       },
     });
     expect(proveHead(watched)).toBeUndefined();
-    expect(read.length).toBeLessThan(12);
+    expect(read.length).toBeLessThan(16);
     expect(watched.get("keys", "037")).toEqual({ id: "of 037" });
     expect(watched.get("keys", "0375")).toBeUndefined();
     expect(read.length).toBeLessThan(24);

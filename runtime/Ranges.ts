@@ -4,6 +4,7 @@
  */
 import type { Digest } from "../core/base/Digest.ts";
 import type { TableName } from "../core/Tables.ts";
+import type { Cutting } from "./Cutting.ts";
 
 export const nameOf = (table: TableName, key: string): string => `${table}/${key}`;
 
@@ -32,6 +33,8 @@ export interface Range extends StoredRange {
   last: string | undefined;
   /** The last transaction that changed it, or {@link NEVER}. */
   readonly changedIn: number;
+  /** How far it was read, of one that will have to be cut soon. */
+  readonly cutting?: Cutting | undefined;
 }
 
 /** What a transaction makes of one range: none where the one before it takes its place. */
@@ -130,36 +133,6 @@ export interface Member {
 }
 
 export const tableOf = (name: string): string => name.slice(0, name.indexOf("/"));
-
-/** Where several tables meet, as near to the middle as they do. */
-const borderIn = (members: ReadonlyArray<Member>): number | undefined => {
-  let nearest: number | undefined;
-  const distance = (at: number): number => Math.abs(at - members.length / 2);
-  for (let at = 1; at < members.length; at++) {
-    const [left, right] = [members[at - 1]?.name ?? "", members[at]?.name ?? ""];
-    if (tableOf(left) === tableOf(right)) continue;
-    if (nearest === undefined || distance(at) < distance(nearest)) nearest = at;
-  }
-  return nearest;
-};
-
-/**
- * Cuts what has become more than `most` rows: between tables where several meet, so that each grows by itself, and else
- * into pieces.
- *
- * @param members sorted
- * @param piece rows of a piece, at most `most`
- */
-export const cut = (
-  members: ReadonlyArray<Member>,
-  most: number,
-  piece: number,
-): ReadonlyArray<ReadonlyArray<Member>> => {
-  if (members.length <= most) return [members];
-  const border = borderIn(members);
-  if (border === undefined) return chunked(members, piece);
-  return [members.slice(0, border), members.slice(border)].flatMap((part) => cut(part, most, piece));
-};
 
 /** Names that follow one another, `most` at a time. */
 export const chunked = (members: ReadonlyArray<Member>, most: number): ReadonlyArray<ReadonlyArray<Member>> =>
