@@ -15,6 +15,8 @@ import type { Kept } from "./Promised.ts";
 
 /** Requests at once. */
 const AT_ONCE = 64;
+/** Enrollments that are under way at once: an invitation whose answer is lost counts for its registrar all the same. */
+const ENROLLING = 16;
 const PAGE = 200;
 const TIMES = 100;
 const AGAIN_MILLIS = 200;
@@ -28,7 +30,7 @@ const MOST_OPEN = 160;
 /** Replacements of one approver, at most. */
 const MOST_REPLACEMENTS = 5;
 /** Sessions that a registrar has open at once. */
-const OPEN_PER_REGISTRAR = 4;
+const OPEN_PER_REGISTRAR = 2;
 /** The numbers of the draws. */
 const DRAWS = 30_000;
 
@@ -46,12 +48,13 @@ export const estateOf = (rows: number) => {
 export const forEachAtOnce = async <A>(
   all: ReadonlyArray<A>,
   one: (each: A, index: number) => Promise<void>,
+  atOnce = AT_ONCE,
 ): Promise<void> => {
   const left = all.entries();
   const some = async (): Promise<void> => {
     for (const [index, each] of left) await one(each, index);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, some));
+  await Promise.all(Array.from({ length: atOnce }, some));
 };
 
 /** All records that a peer lists, by ref; undefined where a page is refused or cannot be read. */
@@ -118,16 +121,16 @@ export const makeEstate = async (callers: Maker, rows: number): Promise<Estate> 
       }),
     );
   const done: Array<Finish> = [];
-  await forEachAtOnce(Array.from({ length: order.done }), async (_, index) => {
+  const enroll = async (_: unknown, index: number): Promise<void> => {
     const finish = await invited("enrolled", index);
     await certain("an enrollment", async () =>
       only("Registered", await callers.ask(SOURCE, finish, "good", `holder-of-enrolled-${index}`)),
     );
     done.push(finish);
-  });
+  };
+  await forEachAtOnce(Array.from({ length: order.done }), enroll, ENROLLING);
   const open: Array<Finish> = [];
-  await forEachAtOnce(Array.from({ length: order.open }), async (_, index) => {
-    open.push(await invited("invited", index));
-  });
+  const invite = async (_: unknown, index: number): Promise<void> => void open.push(await invited("invited", index));
+  await forEachAtOnce(Array.from({ length: order.open }), invite, ENROLLING);
   return { records: await look(), done, open };
 };

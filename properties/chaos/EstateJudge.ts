@@ -44,16 +44,22 @@ export class EstateJudge {
     const { estate, say, slots } = this.#options;
     for (const slot of slots) await this.#takesChanges(slot);
     const { done, open, records } = estate;
-    for (const slot of slots) {
-      await this.#lists(slot);
-      await forEachAtOnce([...records], ([ref, kept]) => this.#reads(slot, ref, kept));
-      await forEachAtOnce(done, (finish) => this.#repeats(slot, finish));
-      await forEachAtOnce(open, (finish) => this.#ends(slot, finish));
-    }
+    await Promise.all(slots.map((slot) => this.#judgePeer(slot)));
     say(
       `judged at ${slots.length} peers: ${records.size} approvers, ${done.length} invitations used and ${open.length} open before`,
     );
     return this.#found;
+  }
+
+  /** What one peer has of it; others are judged meanwhile. */
+  async #judgePeer(slot: number): Promise<void> {
+    const { estate, say } = this.#options;
+    const { done, open, records } = estate;
+    await this.#lists(slot);
+    await forEachAtOnce([...records], ([ref, kept]) => this.#reads(slot, ref, kept));
+    if (this.#found === undefined) say(`peer ${slot} shows and lists ${records.size} approvers as before`);
+    await forEachAtOnce(done, (finish) => this.#repeats(slot, finish));
+    await forEachAtOnce(open, (finish) => this.#ends(slot, finish));
   }
 
   /** The first changes of the new topology through a peer. */

@@ -255,7 +255,8 @@ const makeRealKey = (index: number): SampleKey => {
     };
   }
   const point = p256.getPublicKey(seed, false);
-  const normal64 = Encoding.encodeBase64(p256.getPublicKey(seed, true));
+  // Compressed (SEC 1, 2.3.3): the parity of y, and x.
+  const normal64 = Encoding.encodeBase64(Uint8Array.of(2 + ((point.at(-1) ?? 0) & 1), ...point.subarray(1, 33)));
   return {
     name: passkeyName(index),
     algorithm: "P256",
