@@ -74,6 +74,8 @@ it("asks for each rule both ways, and judges it", () => {
     "list",
     "get",
     "policy",
+    "identities",
+    "authority",
     ...ofKeys.map(({ kind }) => kind),
   ]);
   for (const [rule, { refused, done, judges }] of Object.entries(rules)) {

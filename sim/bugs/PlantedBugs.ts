@@ -16,6 +16,7 @@ import { gatewayBugs } from "./GatewayBugs.ts";
 import { identityBugs } from "./IdentityBugs.ts";
 import { keyBugs } from "./KeyBugs.ts";
 import { keyLivenessBugs } from "./KeyLivenessBugs.ts";
+import { keyReadBugs } from "./KeyReadBugs.ts";
 import { linkBugs } from "./LinkBugs.ts";
 import { listBugs } from "./ListBugs.ts";
 import { makingBugs } from "./MakingBugs.ts";
@@ -65,6 +66,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...nonceBugs,
   ...makingBugs,
   ...keyLivenessBugs,
+  ...keyReadBugs,
   ...dealBugs,
   ...promotionBugs,
 ];

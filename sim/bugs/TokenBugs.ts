@@ -1,7 +1,20 @@
 /** Bugs in what a peer believes of a token. */
+import type { ActorClaims } from "../../core/auth/ActorClaims.ts";
+import { ISSUER } from "../requests/Commands.ts";
+import type { Tampering } from "../world/Tampering.ts";
 import { permittingAll } from "../world/TokenKeys.ts";
 import { TOKEN_MARK } from "../crypto/SecretMarks.ts";
 import { type PlantedBug, rows } from "./PlantedBug.ts";
+
+/** What is denied before it is granted. */
+const isOverruled = (entry: string, at: number, all: ReadonlyArray<string>): boolean =>
+  entry.startsWith("-") && at < all.length - 1;
+
+/** Changes what a token says, whoever looks at it. */
+const claimed = (change: (claims: ActorClaims) => Partial<ActorClaims>) => (): Tampering => ({
+  judged: (_world, _peer, check) =>
+    check._tag === "Verified" ? { ...check, claims: { ...check.claims, ...change(check.claims) } } : check,
+});
 
 export const tokenBugs: ReadonlyArray<PlantedBug> = [
   {
@@ -9,6 +22,21 @@ export const tokenBugs: ReadonlyArray<PlantedBug> = [
     changes: "every token is believed to hold every permission",
     finds: "S30",
     tampering: () => ({ judged: (_world, _peer, check) => permittingAll(check) }),
+  },
+  {
+    name: "last-grant-counts",
+    changes: "what a token denies holds only behind all that it grants",
+    finds: "S30",
+    tampering: claimed(({ permissions }) => ({
+      permissions: permissions.filter((entry, at, all) => !isOverruled(entry, at, all)),
+    })),
+  },
+  {
+    name: "any-issuer",
+    changes: "a token of any issuer will do",
+    finds: "S30",
+    orFinds: ["K2"],
+    tampering: claimed(() => ({ iss: ISSUER })),
   },
   {
     name: "anybody-may-invite",

@@ -29,10 +29,13 @@ interface Known {
 }
 
 /** Keys that a run makes, so that callers come back to each of them. */
-const MOST_KEYS = 12;
+export const MOST_KEYS = 12;
+export const keyIdOf = (number: number): string => `key-${number}`;
 /** Requests that may be sent again. */
 const SENT = 32;
-const MOST_OWNERS = 3;
+export const MOST_OWNERS = 3;
+/** The owner of that number; of none for 0. */
+export const ownerOf = (number: number): string | undefined => (number === 0 ? undefined : `owner-${number}`);
 const MOST_DATA = 48;
 const DIGEST_BYTES = 32;
 /** The id under which somebody would register a key of the service's own. */
@@ -154,8 +157,7 @@ export class KeyHolders {
   }
 
   #owner(unit: Unit): string | undefined {
-    const owner = unit.between("owner", 0, 0, MOST_OWNERS);
-    return owner === 0 ? undefined : `owner-${owner}`;
+    return ownerOf(unit.between("owner", 0, 0, MOST_OWNERS));
   }
 
   /** Of an id that nobody has, or of one that there is: the same again, or as another key. */
@@ -166,7 +168,7 @@ export class KeyHolders {
     // What no members share would keep the instance from ever being promoted.
     const suite = plan.promotion !== undefined && drawn.endsWith("ECDSA") ? suites[0] : drawn;
     const [algorithm = "", scheme] = suite.split("/");
-    const asked = creation(commands, `key-${number}`, { algorithm, scheme, assetOwner: this.#owner(unit) });
+    const asked = creation(commands, keyIdOf(number), { algorithm, scheme, assetOwner: this.#owner(unit) });
     // No key of this algorithm signs so.
     if (scheme === "BIP340" && algorithm === "ED25519")
       return { ...asked, edge: { rule: "2.8 algorithm", how: "another's scheme", refusedAs: "INVALID_REQUEST_BODY" } };

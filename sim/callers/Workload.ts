@@ -25,6 +25,7 @@ import { type Finish, type Invite, isFinish, isInvite } from "../requests/Enroll
 import { Enrollments } from "./Enrollments.ts";
 import { Inquiries } from "./Inquiries.ts";
 import { KeyHolders } from "./KeyHolders.ts";
+import { KeyInquiries } from "./KeyInquiries.ts";
 import { Lister } from "./Lister.ts";
 import { labelsOf } from "../requests/Labels.ts";
 import { atEdge, edgeNames, edgeWeights } from "../requests/Edges.ts";
@@ -83,6 +84,7 @@ export class Workload {
   readonly #lister: Lister;
   readonly #inquiries: Inquiries;
   readonly #keys: KeyHolders;
+  readonly #keyInquiries: KeyInquiries;
   /** Refs a caller was promised: reads look for them. */
   readonly #promised: Array<string> = [];
   /** The revision of each that was last heard of, in an answer or a read. */
@@ -101,6 +103,7 @@ export class Workload {
     this.#lister = new Lister(world);
     this.#inquiries = new Inquiries(world);
     this.#keys = new KeyHolders(world);
+    this.#keyInquiries = new KeyInquiries(world);
     this.#plan = world.plan.workload;
     const { fresh, version, retry, conflict, replace, guess, race, read, readiness, invite, finish, follow } =
       this.#plan;
@@ -109,7 +112,7 @@ export class Workload {
     const brought: Array<Deed> = world.product.models.flatMap((model) => model.deeds(world.commands, this.#plan));
     // Plans without keys draw nothing more.
     const { keys } = this.#plan;
-    if (keys > 0) brought.push({ name: "use a key", weight: keys, draw: (unit) => this.#keys.draw(unit) });
+    if (keys > 0) brought.push({ name: "use a key", weight: keys, draw: (unit) => this.#useKey(unit) });
     this.#others = new Map(brought.map((each) => [each.name, each]));
     this.#deeds = [...deeds, ...this.#others.keys()];
     const all = [...others, ...brought.map(({ weight }) => weight)];
@@ -231,6 +234,11 @@ export class Workload {
     // It moves the run on all the same: otherwise a quiet run would go on thinking for an hour of virtual time.
     this.#world.chronicle.calls += 1;
     this.#think(caller);
+  }
+
+  #useKey(unit: Unit): Asked {
+    this.#keyInquiries.ask();
+    return this.#keys.draw(unit);
   }
 
   #doOther(caller: Stream, unit: Unit, { draw }: Deed): void {

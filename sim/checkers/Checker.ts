@@ -16,6 +16,7 @@ import type { Letter } from "../network/Letter.ts";
 import type { Asked } from "../requests/Asked.ts";
 import type { Subject } from "../models/Subject.ts";
 import type { PageAsked, PageOutcome } from "../oracle/ListRequests.ts";
+import type { KeyReadAnswer, KeyReadAsked } from "../oracle/KeyReads.ts";
 import type { LookupAnswer, LookupAsked } from "../oracle/LookupRequests.ts";
 
 /** A peer as checkers see it. */
@@ -161,6 +162,8 @@ export interface Checker {
   readonly listed?: (peer: Watched, asked: PageAsked, outcome: PageOutcome, transactions: number) => void;
   /** What a peer has said of a ref or a policy, and in how many transactions. */
   readonly looked?: (peer: Watched, asked: LookupAsked, answer: LookupAnswer, transactions: number) => void;
+  /** What a peer has said to somebody who reads something of keys, and in how many transactions. */
+  readonly keysLooked?: (peer: Watched, asked: KeyReadAsked, answer: KeyReadAnswer, transactions: number) => void;
   /** A text is about to be in the trace for the first time. */
   readonly traced?: (text: string) => void;
   /** Now and then, and at the end: look at everything. */

@@ -15,6 +15,7 @@ import { K14 } from "./K14.ts";
 import { K15 } from "./K15.ts";
 import { K16 } from "./K16.ts";
 import { K17 } from "./K17.ts";
+import { K18 } from "./K18.ts";
 import { HeldSecrets } from "../crypto/HeldSecrets.ts";
 import { L8 } from "./L8.ts";
 import { L10 } from "./L10.ts";
@@ -140,6 +141,7 @@ const makers: ReadonlyArray<
   ["K15", K15],
   ["K16", K16],
   ["K17", K17],
+  ["K18", K18],
   ["L8", L8],
   ["L10", L10],
 ];

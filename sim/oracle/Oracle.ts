@@ -14,6 +14,7 @@ import { metadataFault } from "../models/approvers/ApproverRegistry.ts";
 import { production } from "../models/Models.ts";
 import type { NaiveRegistry } from "../models/NaiveRegistry.ts";
 import type { Product, RegistryMaker } from "../models/Product.ts";
+import { allows } from "../requests/Grants.ts";
 import type { Said } from "../requests/Said.ts";
 import { type Refuser, undeserved } from "./Deserved.ts";
 
@@ -112,7 +113,7 @@ export class Oracle {
     if (registrar.sub !== token.claims.sub || registrar.iss !== token.claims.iss)
       return "its registrar is not the token's";
     if (token.kind === "foreign" || token.kind === "forged") return `its registrar's token is ${token.kind}`;
-    if (!token.claims.permissions.includes("service.approvers.register")) return "its registrar may not register";
+    if (!allows(token.claims.permissions, "service.approvers.register")) return "its registrar may not register";
     if (createdAt >= token.claims.expiresAt + SKEW_MILLIS) return "its registrar's token had expired";
     return expiresAt - createdAt === this.#sessionMillis ? undefined : "it does not last as long as is configured";
   }

@@ -12,6 +12,7 @@ import { TOKEN_MARK } from "../crypto/SecretMarks.ts";
 import type { Cryptography, SampleKey } from "../crypto/Cryptography.ts";
 import type { Asked, Edge, Meant, Permission } from "./Asked.ts";
 import { bodyOf } from "./Bodies.ts";
+import { granting, withholding } from "./Grants.ts";
 import { labelsJson } from "./Labels.ts";
 import { EnrollmentRequests, type Finish, type Invite, isFinish, isInvite } from "./EnrollmentRequests.ts";
 import { metadataPath, REGISTER_PATH } from "./Paths.ts";
@@ -85,6 +86,26 @@ export const toRegister: Permissions = { needed: "service.approvers.register", o
 export const toReplace: Permissions = { needed: toRegister.other, other: toRegister.needed };
 
 export const AUDIENCE = "custody";
+/** Who signs tokens. */
+export const ISSUER = "https://issuer.example";
+/** Of tokens that nobody will accept, whatever any clock says. */
+const FAR_AHEAD_MILLIS = 100 * 365 * 86_400_000;
+
+const formOf = <A>(forms: ReadonlyArray<A>, usual: A, number: number): A =>
+  forms[Math.floor(number / TOKENS_OF_A_FORM) % forms.length] ?? usual;
+/** Not as many as there are bearers, so that each has tokens of all forms. */
+const TOKENS_OF_A_FORM = 3;
+
+type Claims = Pick<ActorClaims, "iss" | "audience" | "notBefore" | "issuedAt">;
+
+/** Claims of a token that is meant for somebody else, or for another time. */
+const foreignClaims = (claims: Claims, nowMillis: number): ReadonlyArray<Claims> => [
+  { ...claims, audience: ["another-service"] },
+  { ...claims, iss: "https://another.example" },
+  { ...claims, iss: undefined },
+  { ...claims, notBefore: nowMillis + FAR_AHEAD_MILLIS },
+  { ...claims, issuedAt: nowMillis + FAR_AHEAD_MILLIS },
+];
 
 export class Commands {
   readonly #cryptography: Cryptography;
@@ -220,15 +241,14 @@ export class Commands {
     { needed, other }: Permissions = toRegister,
   ): Token {
     const number = this.#nextToken++;
+    const usual: Claims = { iss: ISSUER, audience: [AUDIENCE], notBefore: undefined, issuedAt: nowMillis };
+    const forms = kind === "forbidden" ? withholding(needed, other) : granting(needed, other);
     const claims: ActorClaims = {
-      iss: undefined,
+      ...(kind === "foreign" ? formOf(foreignClaims(usual, nowMillis), usual, number) : usual),
       sub: `caller-${number % 7}`,
       jti: `j${number}`,
-      audience: [kind === "foreign" ? "another-service" : AUDIENCE],
       expiresAt: nowMillis + lifetimeMillis,
-      notBefore: undefined,
-      issuedAt: nowMillis,
-      permissions: kind === "forbidden" ? ["service.approvers.read", other] : [needed],
+      permissions: formOf(forms, [needed], number),
     };
     const check: ActorCheck =
       kind === "forged" ? { _tag: "Refused", reason: "its signature does not verify" } : { _tag: "Verified", claims };

@@ -103,6 +103,16 @@ export const rules = {
   "4.1.2 body": { judges: ["S30"], refused: ["broken 4.1.2 body"], done: doneFor(ALL) },
   "4.1.2 If-Match": answer(["METADATA"], "PRECONDITION_FAILED", "S30", "H1"),
   "4.1.3 key": { judges: ["S30"], refused: ["broken 4.1.3 key"], done: doneFor(["REGISTER"]) },
+  "4.3 identities": {
+    judges: ["K18"],
+    refused: ["identities: UNAUTHENTICATED", "identities: SEALED"],
+    done: ["identities: a page", "identities: another page"],
+  },
+  "4.3 authority": {
+    judges: ["K18"],
+    refused: ["authority: ACCESS_DENIED", "authority: AUTHORITY_NOT_ATTACHED", "authority: KEY_DESTROYED"],
+    done: ["authority: shown"],
+  },
   "5.1 token": answer(ALL, "UNAUTHENTICATED", "S30"),
   "5.3 no permission": { judges: ["S30"], refused: [], done: ["FINISH: without permission"] },
   "5.6 reading": {

@@ -8,8 +8,9 @@ import { mayRead, readApprover, type ReadPorts } from "../../runtime/Reads.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
 import type { Bearer, LookupAnswer, LookupAsked } from "../oracle/LookupRequests.ts";
-import { AUDIENCE, toReplace } from "../requests/Commands.ts";
+import { AUDIENCE, ISSUER, toReplace } from "../requests/Commands.ts";
 import type { Ground } from "./Ground.ts";
+import { KeyLookups } from "./KeyLookups.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { Tampering } from "./Tampering.ts";
 
@@ -28,7 +29,7 @@ const actorOf = (bearer: Bearer): ActorCheck =>
     : {
         _tag: "Verified",
         claims: {
-          iss: undefined,
+          iss: ISSUER,
           sub: "reader",
           jti: "reader",
           audience: [AUDIENCE],
@@ -54,11 +55,13 @@ export class Lookups {
   readonly #ground: Ground;
   readonly #ports: Ports;
   readonly #looked;
+  readonly keys: KeyLookups;
 
   constructor(ground: Ground, ports: Ports) {
     this.#ground = ground;
     this.#ports = ports;
     this.#looked = ports.checkers.hooks("looked");
+    this.keys = new KeyLookups(ground, ports);
   }
 
   /** What a peer answers; undefined where none is there, or rows of it were changed and nobody can tell what it has. */

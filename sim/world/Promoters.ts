@@ -4,7 +4,7 @@ import type { Rejection } from "../../core/base/Rejection.ts";
 import type { PromotionPlan } from "../../core/protocol/PromotionPlan.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import type { Membership } from "../../core/protocol/Topology.ts";
-import { AUDIENCE } from "../requests/Commands.ts";
+import { AUDIENCE, ISSUER } from "../requests/Commands.ts";
 import { thresholdOf } from "./Operators.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { World } from "./World.ts";
@@ -93,7 +93,7 @@ export class Promoters {
     return {
       _tag: "Verified",
       claims: {
-        iss: undefined,
+        iss: ISSUER,
         sub: "operator",
         jti: undefined,
         audience: [AUDIENCE],

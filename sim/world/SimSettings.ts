@@ -2,7 +2,7 @@
 import { CAPACITIES } from "../../core/base/Capacities.ts";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Settings } from "../../core/protocol/Event.ts";
-import { AUDIENCE } from "../requests/Commands.ts";
+import { AUDIENCE, ISSUER } from "../requests/Commands.ts";
 import type { Plan } from "../base/Plan.ts";
 import { FIRST_PARTY, type Party, simRelyingParty } from "../crypto/SimRelyingParty.ts";
 
@@ -19,7 +19,7 @@ export const simSettings = (slot: number, { peers, capacities, sessionMillis, an
   ...ofParty(FIRST_PARTY, sessionMillis),
   arbitrary: true,
   audience: AUDIENCE,
-  issuer: undefined,
+  issuer: ISSUER,
   peers: Array.from({ length: peers }, (_, index) => index + 1).filter((each) => each !== slot),
   bootstrapSecret: BOOTSTRAP_SECRET,
   development: false,

@@ -14,6 +14,7 @@ import type { Link, LinkLimits, LinkPorts } from "../../runtime/transport/Link.t
 import type { Session, SessionPorts, Side } from "../../runtime/transport/Session.ts";
 import type { approverPage } from "../../runtime/ApproverPages.ts";
 import type { parseListQuery } from "../../runtime/ListQuery.ts";
+import type { identityPage } from "../../runtime/IdentityCatalog.ts";
 import type { resolutionOf } from "../../runtime/PolicyReads.ts";
 import type { readApprover } from "../../runtime/Reads.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
@@ -79,6 +80,8 @@ export interface Tampering {
   readonly got?: (real: typeof readApprover) => typeof readApprover;
   /** How policies are resolved. */
   readonly resolved?: (real: typeof resolutionOf) => typeof resolutionOf;
+  /** How it is listed what somebody may sign with. */
+  readonly identities?: (real: typeof identityPage) => typeof identityPage;
   /** What a peer takes its clock to show, in Unix milliseconds. */
   readonly clock?: (peer: SimPeer, reading: number) => number;
   /** A step reads the clock whenever it needs the time, not once. */

@@ -1,0 +1,45 @@
+/** Bugs of what peers show of keys. */
+import { Either } from "effect";
+import type { identityPage } from "../../runtime/IdentityCatalog.ts";
+import type { PlantedBug } from "./PlantedBug.ts";
+
+type Pages = typeof identityPage;
+
+/** Whoever has any permission is shown what somebody may sign with. */
+const forAll =
+  (real: Pages): Pages =>
+  (ports, actor, lastSeen, limit) =>
+    real(
+      ports,
+      actor._tag === "Verified"
+        ? { ...actor, claims: { ...actor.claims, permissions: ["service.key.*.sign"] } }
+        : actor,
+      lastSeen,
+      limit,
+    );
+
+/** A page is asked for with one more, which says that there is a next one, and where it begins. */
+const passingOver =
+  (real: Pages): Pages =>
+  (ports, actor, lastSeen, limit) =>
+    Either.map(real(ports, actor, lastSeen, limit + 1), ({ items }) => ({
+      items: items.slice(0, limit),
+      nextCursor: items[limit]?.keyId,
+    }));
+
+export const keyReadBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "catalog-for-all",
+    changes: "the catalog of identities lists keys that its reader may not sign with",
+    finds: "K18",
+    schedule: "keys",
+    tampering: () => ({ identities: forAll }),
+  },
+  {
+    name: "identity-passed-over",
+    changes: "the next page of identities begins behind the first one that had no room on this page",
+    finds: "K18",
+    schedule: "keys",
+    tampering: () => ({ identities: passingOver }),
+  },
+];

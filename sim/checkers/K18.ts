@@ -1,0 +1,142 @@
+/**
+ * K18: what a peer shows of keys is what its rows say of each, in order, each once: to somebody the active ones whose
+ * share opens there and that the token may sign with; to an inventory all that its filter fits, as they stand; of an
+ * authority what its commands look like, where it is attached and the token may sign. It writes nothing for it.
+ */
+import type { RejectionCode } from "../../core/base/Rejection.ts";
+import { allRows } from "../../core/protocol/AllRows.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
+import type { Rows } from "../../core/Tables.ts";
+import { Violation } from "../base/Violation.ts";
+import { identityText, type KeyReadAnswer, type KeyReadAsked, keyText, type Shown } from "../oracle/KeyReads.ts";
+import { standingRefusal } from "../oracle/LookupRequests.ts";
+import { allows, type Grants } from "../requests/Grants.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import { generationAt } from "./KeyFacts.ts";
+
+type Key = Rows["custodyKeys"];
+type Generation = Rows["generations"];
+type PageAsked = Extract<KeyReadAsked, { readonly after: string }>;
+
+const mayHaveShare: ReadonlySet<string> = new Set(["ACTIVE", "HISTORICAL"]);
+
+/** Whether the share of a generation opens at the peer. */
+const opensAt = ({ store, state, opened }: Watched, row: Generation): boolean => {
+  const name = `${row.keyId}/${String(row.generation).padStart(16, "0")}`;
+  const box = store.get("shares", name)?.box;
+  const own = state?.cluster.peer?.peerId;
+  const index = store.get("topology", SELF)?.topology.members.find(({ peerId }) => peerId === own)?.shareIndex;
+  const { verifyingShares } = row.group;
+  const verifying =
+    verifyingShares.length === 0 ? row.publicKey : verifyingShares.find((each) => each.index === index)?.element;
+  return box !== undefined && verifying !== undefined && opened?.(row, verifying, box) !== undefined;
+};
+
+/** A generation of a key that is destroyed is destroyed with it. */
+const asItStands = (key: Key, row: Generation): Generation =>
+  key.status === "ACTIVE" || row.state === "DESTROYED"
+    ? row
+    : { ...row, state: "DESTROYED", destroyedAt: key.updatedAt };
+
+const maySign = (grants: Grants, keyId: string): boolean => allows(grants, `service.key.${keyId}.sign`);
+
+const identityAt = (peer: Watched, key: Key, grants: Grants): Shown | undefined => {
+  const row = generationAt(peer.store, key.keyId, key.generation);
+  const isIn = key.status === "ACTIVE" && row?.state === "ACTIVE" && maySign(grants, key.keyId) && opensAt(peer, row);
+  return isIn ? { keyId: key.keyId, text: identityText(key, row) } : undefined;
+};
+
+const textAt = (peer: Watched, key: Key, number: number): string | undefined => {
+  const row = generationAt(peer.store, key.keyId, number);
+  if (row === undefined) return undefined;
+  const shown = asItStands(key, row);
+  const isLacking = mayHaveShare.has(shown.state) && !opensAt(peer, row);
+  return keyText(key, shown, isLacking ? "SHARE_MISSING" : "OK");
+};
+
+/** All that a walk would have to show, in order. */
+const allAt = (peer: Watched, asked: PageAsked): ReadonlyArray<Shown> =>
+  allRows(peer.store, "custodyKeys")
+    .toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1))
+    .flatMap((key): ReadonlyArray<Shown> => {
+      if (key.keyId <= asked.after) return [];
+      if (asked._tag === "Identities") {
+        const identity = identityAt(peer, key, asked.grants ?? []);
+        return identity === undefined ? [] : [identity];
+      }
+      const { assetOwner, status } = asked.filter;
+      const isIn =
+        (assetOwner === undefined || key.assetOwner === assetOwner) && (status === undefined || key.status === status);
+      return isIn ? [{ keyId: key.keyId, text: textAt(peer, key, key.generation) ?? "nothing" }] : [];
+    });
+
+const lineOf = ({ keyId, text }: Shown): string => `${keyId}: ${text}`;
+
+/** What is wrong with a page; undefined where nothing is. */
+const pageFault = (peer: Watched, asked: PageAsked, { items, next }: Extract<KeyReadAnswer, { _tag: "Page" }>) => {
+  const all = allAt(peer, asked);
+  const due = all.slice(0, asked.limit);
+  if (items.map(lineOf).join("\n") !== due.map(lineOf).join("\n"))
+    return `it showed ${items.map(lineOf).join("; ") || "nothing"}, not ${due.map(lineOf).join("; ") || "nothing"}`;
+  const [last, left] = [items.at(-1)?.keyId ?? asked.after, all[due.length]?.keyId];
+  if (next === undefined) return left === undefined ? undefined : `it was the last page, before ${left}`;
+  if (next <= asked.after || next < last) return `the next page begins again, behind ${next}`;
+  return left !== undefined && next >= left
+    ? `the next page begins behind ${next}, which passes over ${left}`
+    : undefined;
+};
+
+/** The refusal of somebody who wants to know what commands look like, if any. */
+const authorityRefusal = (
+  { store }: Watched,
+  { grants = [], keyId, authorityId }: Extract<KeyReadAsked, { _tag: "Authority" }>,
+): RejectionCode | undefined => {
+  const key = store.get("custodyKeys", keyId);
+  if (!maySign(grants, keyId)) return "ACCESS_DENIED";
+  if (key === undefined) return "KEY_NOT_FOUND";
+  const row = generationAt(store, keyId, key.generation);
+  if (key.status !== "ACTIVE" || row?.state !== "ACTIVE") return "KEY_DESTROYED";
+  return row.authorities.includes(authorityId) ? undefined : "AUTHORITY_NOT_ATTACHED";
+};
+
+/** The refusal that an answer has to be; undefined where it has to be none. */
+const refusalOf = (peer: Watched, asked: KeyReadAsked): RejectionCode | undefined => {
+  const standing = peer.state && standingRefusal(peer.state);
+  const isUnknown = "grants" in asked && asked.grants === undefined;
+  if (isUnknown) return "UNAUTHENTICATED";
+  if (asked._tag === "Authority" && !maySign(asked.grants ?? [], asked.keyId)) return "ACCESS_DENIED";
+  if (standing !== undefined) return standing;
+  if (asked._tag === "Authority") return authorityRefusal(peer, asked);
+  if (asked._tag !== "Key") return undefined;
+  const key = peer.store.get("custodyKeys", asked.keyId);
+  if (key === undefined) return "KEY_NOT_FOUND";
+  return textAt(peer, key, asked.generation ?? key.generation) === undefined ? "GENERATION_NOT_FOUND" : undefined;
+};
+
+const faultOf = (peer: Watched, asked: KeyReadAsked, answer: KeyReadAnswer): string | undefined => {
+  const refusal = refusalOf(peer, asked);
+  if (answer._tag === "Refused") return answer.code === refusal ? undefined : `it was refused: ${answer.code}`;
+  if (refusal !== undefined) return `it was answered, not refused as ${refusal}`;
+  if (answer._tag === "Page") return "after" in asked ? pageFault(peer, asked, answer) : "it was answered with a page";
+  if ("after" in asked) return "it was answered with one key";
+  const key = peer.store.get("custodyKeys", asked.keyId);
+  if (key === undefined) return "it has no such key";
+  if (asked._tag === "Key")
+    return answer.text === textAt(peer, key, asked.generation ?? key.generation)
+      ? undefined
+      : `it showed ${answer.text}`;
+  const isOfScheme = answer.text.startsWith("arbitrary arbitrary ") && answer.text.includes(`"const":"${key.scheme}"`);
+  return isOfScheme ? undefined : `it described ${answer.text}`;
+};
+
+export const K18 = (): Checker => ({
+  id: "K18",
+  keysLooked: (peer, asked, answer, transactions) => {
+    // Where rows are known to be lost, any may be.
+    if (!peer.honest || peer.state?.fitness.integrityFault !== undefined) return;
+    const about = `peer ${peer.slot} was asked for ${JSON.stringify(asked)}`;
+    if (transactions > 0) throw new Violation("K18", about, `it wrote ${transactions} transaction(s)`);
+    const fault = faultOf(peer, asked, answer);
+    if (fault !== undefined) throw new Violation("K18", about, fault);
+  },
+});
