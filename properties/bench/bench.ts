@@ -8,9 +8,20 @@ import { measureKeys } from "./Keys.ts";
 import { measureOverload } from "./Overload.ts";
 import { measurePromotions } from "./Promotion.ts";
 import { measureSimulator } from "./Simulator.ts";
+import { measureSustained } from "./Sustained.ts";
 import { measureRegistry, type RegistryOrder, registrySizes } from "./registry/Registry.ts";
 
-const parts = ["cluster", "keys", "overload", "simulator", "ceremonies", "registry", "growth", "promotion"] as const;
+const parts = [
+  "cluster",
+  "keys",
+  "overload",
+  "simulator",
+  "ceremonies",
+  "registry",
+  "growth",
+  "promotion",
+  "sustained",
+] as const;
 /** Without --only: what takes minutes, and not gigabytes. */
 const usual: ReadonlyArray<Part> = ["cluster", "keys", "overload", "simulator", "ceremonies"];
 type Part = (typeof parts)[number];
@@ -18,7 +29,7 @@ type Part = (typeof parts)[number];
 const help = `npm run bench -- [--only PART] [--format FORMAT] [--json]
 
   --only PART      ${parts.join(", ")}; all but
-                   the last three without
+                   the last four without; sustained takes ten minutes
   --against FOLDER only registrations, by turns with those of the build in another
                    checkout: processor time and latency, here over there
   --format FORMAT  ceremonies of one format: ${ceremonyFormats.join(", ")}
@@ -28,8 +39,9 @@ const help = `npm run bench -- [--only PART] [--format FORMAT] [--json]
                    them one by one, 500 or so a second, and so does promotion,
                    100000 at most
   --keep FOLDER    leave the registries there, or measure those that are there
-  --quick          a fiftieth of the calls to the registries: figures that mean
-                   little, to see that all of it is answered
+  --quick          a fiftieth of the calls to the registries, two minutes of
+                   sustained: figures that mean little, to see that all of it
+                   is answered
   --json           the figures as JSON
 
 Builds the project and measures it beside its yardsticks in one run, some five
@@ -82,6 +94,7 @@ const measure = async (
     ...(isWanted("registry") ? await measureRegistry(registry) : {}),
     ...(isWanted("growth") ? await measureGrowth(registry.sizes) : {}),
     ...(isWanted("promotion") ? await measurePromotions(registry.sizes) : {}),
+    ...(isWanted("sustained") ? await measureSustained(registry.isQuick) : {}),
   };
 };
 
