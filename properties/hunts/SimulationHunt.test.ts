@@ -46,7 +46,11 @@ describe("what is thrown inside a seed", () => {
         { tapes: folder, noShrink: false },
       ),
     );
-    expect(kept?.seed).toBe(failed[0]?.seed);
+    // The shortest of them: it is the soonest made small.
+    const [shortest] = runs
+      .filter(({ violation }) => violation !== undefined)
+      .toSorted((left, right) => left.events - right.events);
+    expect(kept?.seed).toBe(shortest?.seed);
     const tape = parseTape(readFileSync(kept?.file ?? ""));
     expect(tape).toMatchObject({ _tag: "Right", right: { end: { violation: { id: "E1" } } } });
   });

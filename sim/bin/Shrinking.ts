@@ -111,7 +111,18 @@ export interface KeptOfHunt extends Kept {
   readonly seed: number;
 }
 
-/** Keeps the first failure of each invariant that a hunt found broken. */
+/** The shortest failure of each invariant, of those that are as short the first: it is the soonest made small. */
+const shortestOfEach = (failures: ReadonlyArray<RunReport>): ReadonlyArray<RunReport> => {
+  const shortest = new Map<string | undefined, RunReport>();
+  for (const failure of failures) {
+    const { violation } = failure;
+    const known = shortest.get(violation?.id);
+    if (known === undefined || failure.events < known.events) shortest.set(violation?.id, failure);
+  }
+  return [...shortest.values()];
+};
+
+/** Keeps the shortest failure of each invariant that a hunt found broken. */
 export const keepFailures = (
   failures: ReadonlyArray<RunReport>,
   { bug, ...given }: HuntOptions,
@@ -120,11 +131,9 @@ export const keepFailures = (
   Effect.gen(function* () {
     // Recording the run of a process that ended would end this one.
     const recordable = failures.filter(({ violation }) => violation?.id !== PROCESS_LOST);
-    const firsts = recordable.filter(
-      ({ violation }, index) => recordable.findIndex((each) => each.violation?.id === violation?.id) === index,
-    );
-    if (firsts.length > 0) yield* makeFolder(tapes);
-    return yield* Effect.forEach(firsts.slice(0, MOST_TOLD), ({ seed }) =>
+    const told = shortestOfEach(recordable).slice(0, MOST_TOLD);
+    if (told.length > 0) yield* makeFolder(tapes);
+    return yield* Effect.forEach(told, ({ seed }) =>
       Effect.gen(function* () {
         const failing = record(tapeOptions({ seed, ...given }, bug), { backend: backendOf(seed) });
         const shrunk = noShrink ? undefined : yield* shrinkWithin(failing, SHRINK_EVENTS);

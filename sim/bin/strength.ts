@@ -11,9 +11,9 @@ import type { RunOptions } from "../run/RunOptions.ts";
 import { runSeed } from "../run/Simulation.ts";
 import { scheduleOf } from "../schedules/Mix.ts";
 import { tapeOptions } from "../tape/Tape.ts";
-import { record } from "../tape/TapeRun.ts";
+import { record, type Recording } from "../tape/TapeRun.ts";
 import { Misuse, positive, printLine, runScript, type Script } from "./Script.ts";
-import { shrink } from "../shrink/Shrink.ts";
+import { costOf, shrink, type Shrunk } from "../shrink/Shrink.ts";
 import { backendOf } from "./NativeBackend.ts";
 import { keepFailure, SHRINK_EVENTS } from "./Shrinking.ts";
 import { boundsOf, type Judged, MOST_SEEDS } from "./StrengthBounds.ts";
@@ -21,6 +21,8 @@ import { type Strength, withStrengths } from "./StrengthTable.ts";
 
 /** Seeds of the default mix that are all run; of later ones, only those that draw the bug's own schedule. */
 const ALL_RUN = 150;
+/** Where the budget does not make the first failure minimal: so many others are looked for, in so many more runs. */
+const OTHERS = { failures: 5, runs: 100 } as const;
 
 const help = `npm run sim:strength -- [--bug NAME]... [--schedule mix|own] [--seeds N] [--shrink EVENTS] [--tapes DIR] [--table FILE]
 
@@ -28,7 +30,9 @@ const help = `npm run sim:strength -- [--bug NAME]... [--schedule mix|own] [--se
   --schedule own   look in the schedule of each bug, for its own invariant; without it in the default mix, for any:
                    in all of its first ${ALL_RUN} seeds, then in those that draw that schedule ("<=": it may show earlier)
   --seeds N        seeds to look in at most; ${MOST_SEEDS} without
-  --shrink EVENTS  events and requests of the smaller runs of each, together; ${SHRINK_EVENTS} without
+  --shrink EVENTS  events and requests of the smaller runs of each, together; ${SHRINK_EVENTS} without. Where more
+                   might be taken from the first failure, as many for the shortest of the next ${OTHERS.failures} (in
+                   ${OTHERS.runs} runs), and the smaller of both counts
   --tapes DIR      write the tape of each smallest failure to DIR/NAME.tape
   --table FILE     write what was found into the table of this page (docs/strength.md)
 
@@ -82,6 +86,44 @@ const seedOf = (bug: PlantedBug, where: Where, most: number): FirstSeed | undefi
   return undefined;
 };
 
+const failureOf = (bug: PlantedBug, where: Where, seed: number): Recording =>
+  record(tapeOptions(optionsOf(bug, where, seed), bug.name), { backend: backendOf(seed) });
+
+const sizeOf = ({ recording }: Shrunk): number => recording.deviations.length;
+
+/** The shortest of a few failures of the same invariant in later seeds, if there is one. */
+const shortestAfter = (bug: PlantedBug, where: Where, failing: Recording): Recording | undefined => {
+  const others: Array<Recording> = [];
+  let runs = 0;
+  for (let seed = failing.options.seed + 1; seed <= MOST_SEEDS; seed++) {
+    if (runs === OTHERS.runs || others.length === OTHERS.failures) break;
+    if (!isWorthRunning(bug, where, seed)) continue;
+    runs += 1;
+    if (!shows(bug, optionsOf(bug, where, seed))) continue;
+    const other = failureOf(bug, where, seed);
+    if (other.result.violation?.id === failing.result.violation?.id) others.push(other);
+  }
+  return others.toSorted((left, right) => costOf(left) - costOf(right))[0];
+};
+
+interface Smallest {
+  readonly failing: Recording;
+  readonly shrunk: Shrunk;
+}
+
+/** What a failure becomes within a budget; where it does not become minimal, the smaller of that and of a shorter one's. */
+const smallestOf = (bug: PlantedBug, failing: Recording, { where, mostEvents }: Measuring): Smallest => {
+  const smaller = (from: Recording): Smallest => ({
+    failing: from,
+    shrunk: shrink(from, { mostEvents, backend: backendOf(from.options.seed) }),
+  });
+  const first = smaller(failing);
+  const shorter = first.shrunk.isMinimal ? undefined : shortestAfter(bug, where, failing);
+  if (shorter === undefined) return first;
+  const other = smaller(shorter);
+  return sizeOf(other.shrunk) < sizeOf(first.shrunk) ? other : first;
+};
+
 interface Measured {
   readonly row: Row;
   readonly judged: Judged;
@@ -96,7 +138,8 @@ interface Measuring {
   readonly tapes: string | undefined;
 }
 
-const measure = (bug: PlantedBug, { where, seeds, mostEvents, tapes }: Measuring): Measured => {
+const measure = (bug: PlantedBug, measuring: Measuring): Measured => {
+  const { where, seeds, tapes } = measuring;
   const first = seedOf(bug, where, seeds);
   if (first === undefined)
     return {
@@ -112,13 +155,12 @@ const measure = (bug: PlantedBug, { where, seeds, mostEvents, tapes }: Measuring
       judged: { bug: bug.name, seed: Number.POSITIVE_INFINITY, size: Number.POSITIVE_INFINITY },
     };
   const { seed, isFirst } = first;
-  const failing = record(tapeOptions(optionsOf(bug, where, seed), bug.name), { backend: backendOf(seed) });
   const startedAt = performance.now();
-  const shrunk = shrink(failing, { mostEvents, backend: backendOf(seed) });
+  const { failing, shrunk } = smallestOf(bug, failureOf(bug, where, seed), measuring);
   const seconds = (performance.now() - startedAt) / 1000;
   if (tapes !== undefined) Effect.runSync(keepFailure(failing, shrunk, join(tapes, `${bug.name}.tape`)));
   const id = failing.result.violation?.id;
-  const deviations = shrunk.recording.deviations.length;
+  const deviations = sizeOf(shrunk);
   const isFound = where === "mix" || isFoundAs(bug, id);
   return {
     row: {

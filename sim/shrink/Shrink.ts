@@ -60,7 +60,8 @@ const followWithin = (course: Course, mostEvents: number, backend: Backend | und
   }
 };
 
-const costOf = ({ result }: Recording): number => result.events + result.calls;
+/** Events and requests of a run. */
+export const costOf = ({ result }: Recording): number => result.events + result.calls;
 
 /** The course of a run, with as many steps as smaller runs need: a violation before healing does not need all. */
 export const courseOf = (recording: Recording): Course => {
