@@ -34,11 +34,22 @@ interface Due {
   readonly page: OpenPage;
 }
 
+/** What is known of a cursor that came with a page. */
+interface Given {
+  readonly filter: string;
+  /** The last ref of that page. */
+  readonly after: string;
+  /**
+   * Of a page that ended early, which may have looked further than it shows: what fitted all the while. What came to fit
+   * since, behind its last ref, may lie before the place that it had reached.
+   */
+  readonly steady: ReadonlySet<string> | undefined;
+}
+
 export const S40 = (ghost: Ghost): Checker => {
   /** By slot: whether the index on its disk is said to be whole; absent where nobody can tell. */
   const whole = new Map<number, boolean>();
-  /** Cursors that came with pages: the filter, and the last ref of that page. */
-  const given = new Map<string, { readonly filter: string; readonly after: string }>();
+  const given = new Map<string, Given>();
   const open = new Map<PageAsked, Due>();
   const walks = new Set<Walk>();
 
@@ -116,14 +127,15 @@ export const S40 = (ghost: Ghost): Checker => {
       if (!whole.has(slot)) return;
       const from = cursor === undefined ? undefined : given.get(cursor);
       const isGoodCursor = cursor === undefined || from?.filter === textOfWanted(filter);
-      const refs = fitting(peer, filter);
+      const fitted = fitting(peer, filter);
+      const refs = new Set([...fitted].filter((ref) => from?.steady === undefined || from.steady.has(ref)));
       if (isGoodCursor) {
-        walk.asks(refs, from?.after ?? "");
+        walk.asks(fitted, from?.after ?? "");
         walks.add(walk);
         keepNewest(walks, WALKS);
       }
       const mayBeShort = ghost.capacities.searchWork !== undefined;
-      const page = { wanted: filter, limit, mayBeShort, after: from?.after ?? "", steady: refs, ever: new Set(refs) };
+      const page = { wanted: filter, limit, mayBeShort, after: from?.after ?? "", steady: refs, ever: fitted };
       open.set(asked, { slot, isGoodCursor, refusal: refusalOf(peer), page });
     },
     listed: (peer, asked, outcome, transactions) => {
@@ -140,7 +152,8 @@ export const S40 = (ghost: Ghost): Checker => {
       else {
         if (outcome.next === asked.cursor) throw new Violation("S40", about, "the next page is the same one again");
         const after = outcome.refs.at(-1) ?? due?.page.after ?? "";
-        given.set(outcome.next, { filter: textOfWanted(asked.filter), after });
+        const steady = outcome.refs.length < asked.limit ? due?.page.steady : undefined;
+        given.set(outcome.next, { filter: textOfWanted(asked.filter), after, steady });
       }
       keepNewest(given, CURSORS);
     },
