@@ -99,6 +99,12 @@ const asPackage = ({ index, commitments, proof }: SaidPackage): KeygenPackage =>
   proof: proof ?? "",
 });
 
+const heardBy = ({ sessionId, making: { requestDigest } }: KeygenSession, packages: ReadonlyArray<SaidPackage>) => ({
+  sessionId,
+  requestDigest,
+  packages,
+});
+
 /** All but one are told of one polynomial, and that one of another, with proof, share and echo as it would be. */
 export const equivocatingMaker = (): Lie => {
   /** By session: who is told of the other one. */
@@ -123,6 +129,6 @@ export const equivocatingMaker = (): Lie => {
     const box = secret && boxOf(traitor, to, message, secret);
     return box === undefined
       ? [message]
-      : [{ ...message, box, heard: heardDigest(traitor.world.cryptography.crypto, sessionId, all) }];
+      : [{ ...message, box, heard: heardDigest(traitor.world.cryptography.crypto, heardBy(session, all)) }];
   };
 };

@@ -48,8 +48,11 @@ const leaveAlone = (world: World, fit: ReadonlyArray<SimPeer>, calm: (world: Wor
 /** A key that signs with shares all of these have, and that nobody is about to change. */
 const keyOf = ({ ghost }: World, peers: ReadonlyArray<SimPeer>): string | undefined => {
   const changing = new Set(
-    [...ghost.proposals.values()].flatMap(({ proposal, applied, aborted }) =>
-      applied === ghost.everyone || aborted === ghost.everyone ? [] : [ghost.product.changeOf(proposal).ref],
+    // What nobody prepared may be a lie, of which there is no saying what it would change.
+    [...ghost.proposals.values()].flatMap(({ proposal, receipts, applied, aborted }) =>
+      receipts === 0 || applied === ghost.everyone || aborted === ghost.everyone
+        ? []
+        : [ghost.product.changeOf(proposal).ref],
     ),
   );
   const [first] = peers;

@@ -33,7 +33,8 @@ const parting = (ghost: Ghost, one: number, other: number): string => {
   for (const [ref, { holders, revisionAt }] of subjects) {
     const revisions = [one, other].map((slot) => (isAt(holders, slot) ? (revisionAt[slot] ?? 0) : 0));
     if (revisions[0] === revisions[1]) continue;
-    const about = [...proposals.values()].findLast(({ proposal }) => product.changeOf(proposal).ref === ref);
+    const prepared = [...proposals.values()].filter(({ receipts }) => receipts !== 0);
+    const about = prepared.findLast(({ proposal }) => product.changeOf(proposal).ref === ref);
     const votes = about === undefined ? "" : `; proposal ${about.id} of it: ${votesOn(ghost, about.id)}`;
     return `of ${ref} they have revisions ${revisions.join(" and ")}${votes}`;
   }

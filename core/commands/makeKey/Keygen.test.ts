@@ -136,6 +136,31 @@ describe("messages that are lost while a key is made", () => {
     },
   );
 
+  it("and come late begin nothing anew once the proposal of what was made is aborted", () => {
+    const cluster = keyed();
+    const told = new Set<string>();
+    let late = (): void => undefined;
+    let end = (): void => undefined;
+    cluster.tamper = (from, to, message) => {
+      if (from === 3 && message._tag === "Keygen.Package") told.add(message.said.boxKey);
+      if (message._tag === "Keygen.Open") {
+        const { sessionId } = message;
+        end = () => cluster.deliver(2, 1, { _tag: "Keygen.Ended", sessionId, code: "EXPIRED", members: [] });
+        if (to === 3) late = () => cluster.deliver(3, from, message);
+      }
+      // One member loses what it made, and refuses.
+      if (message._tag === "Prepare" && to === 2) end();
+      return message;
+    };
+    create(cluster, 2, "request");
+    cluster.pass(1_000);
+    expect(cluster.answers.get("request")?._tag).toBe("Rejected");
+    expect(held(cluster)).toEqual(each(0, 0));
+    late();
+    cluster.pass(1_000);
+    expect(told.size).toBe(1);
+  });
+
   it("may come in any order, and twice", () => {
     const cluster = keyed();
     const early: Array<() => void> = [];
@@ -262,6 +287,25 @@ describe("a writer that lies", () => {
     const cluster = stolen(change);
     expect(held(cluster)).toEqual(each(0, 0));
     expect(cluster.answers.get("request")?._tag).toBe("Rejected");
+  });
+
+  it("and opens one session for two requests is found out, and nothing is stored", () => {
+    const cluster = keyed();
+    const stored = new Set<number>();
+    let first: string | undefined;
+    cluster.tamper = (from, to, message) => {
+      if (message._tag === "Keygen.Stored") stored.add(from);
+      if (message._tag === "Keygen.Open") first ??= message.sessionId;
+      if (message._tag === "Keygen.Open" && message.sessionId !== first)
+        return to === 2 ? { ...message, sessionId: first as typeof message.sessionId } : undefined;
+      return message._tag === "Keygen.Open" && to === 2 ? undefined : message;
+    };
+    create(cluster, 2, "request");
+    create(cluster, 2, "another", { keyId: "k2" });
+    cluster.pass(1_000);
+    expect(codeOf(cluster, "request")).toBe("KEYGEN_DISPUTED");
+    expect(stored).toEqual(new Set());
+    expect(held(cluster).pending).toEqual([0, 0, 0]);
   });
 
   it("about the token has nothing made: every member judges it", () => {

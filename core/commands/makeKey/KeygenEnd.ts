@@ -13,7 +13,7 @@ import { makeKey } from "./MakeKey.ts";
 import { erasePending, isRestedOn } from "./PendingRows.ts";
 import { wipeOld } from "./SchemeRounds.ts";
 
-const ENDED_REMEMBERED = 64;
+const ENDED_REMEMBERED = 256;
 
 /** A member cannot refresh what it does not have. */
 export const SHARE_MISSING = "SHARE_MISSING";
@@ -114,14 +114,20 @@ export const silentIn = (
   }));
 };
 
-/** A member's session has done its part once a proposal rests on what it made, or that is gone. */
+/**
+ * A member's session has done its part once a proposal rests on what it made, or that is gone. It is remembered: begun
+ * anew by a late `Keygen.Open` it would tell another package, and look like a liar.
+ */
 export const closeSessions = (step: Step): void => {
   const { sessions, pending } = step.slice(makings);
   if (sessions.size === 0 || step.isWriter) return;
   const needed = new Set<Digest>();
   for (const mark of pending.values()) if (!mark.isHeld) needed.add(mark.sessionId);
-  for (const { sessionId, made } of sessions.values())
-    if (made !== undefined && !needed.has(sessionId)) step.editIn(makings, "sessions").delete(sessionId);
+  for (const { sessionId, made } of sessions.values()) {
+    if (made === undefined || needed.has(sessionId)) continue;
+    remember(step, sessionId, { code: SESSION_LOST, members: [] });
+    step.editIn(makings, "sessions").delete(sessionId);
+  }
 };
 
 /**

@@ -190,7 +190,8 @@ const tell = (step: Step, session: KeygenSession): KeygenSession | Failure => {
     return { code: DISPUTED, members: [peerId, step.self] };
   }
   wipeAll(secrets.right);
-  const heard = heardDigest(step.context.crypto, sessionId, inOrder(step, session));
+  const { requestDigest } = session.making;
+  const heard = heardDigest(step.context.crypto, { sessionId, requestDigest, packages: inOrder(step, session) });
   const next = keep(step, { ...session, told: { heard, boxes } });
   for (const peerId of step.others) sayShare(step, next, peerId);
   return next;
@@ -230,7 +231,7 @@ const finish = (step: Step, session: KeygenSession): KeygenSession | Failure => 
     const secret = isSame ? boxes.open(drawn.boxSeed, theirs, boxPlace(sessionId, peerId, step.self), box) : undefined;
     if (secret === undefined) {
       wipeAll(received);
-      // Where they have not heard the same, any member may have told them different things.
+      // Where they have not heard the same, any member may have told them different things, the writer two requests.
       return { code: DISPUTED, members: isSame ? [peerId, step.self] : step.membership.peerIds };
     }
     received.set(indexOf(step, peerId), secret);

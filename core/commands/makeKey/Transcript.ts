@@ -9,7 +9,11 @@ import { packageCodec, type SaidPackage } from "./KeygenMessages.ts";
 const HEARD_TAG = "CUSTODY_KEYGEN_HEARD_V1";
 const TRANSCRIPT_TAG = "CUSTODY_KEYGEN_V1";
 
-const heardCodec = record({ sessionId: digest, packages: list(packageCodec, Limits.members) });
+const heardCodec = record({
+  sessionId: digest,
+  requestDigest: digest,
+  packages: list(packageCodec, Limits.members),
+});
 
 const transcriptCodec = record({
   sessionId: digest,
@@ -20,14 +24,17 @@ const transcriptCodec = record({
   group: groupCodec,
 });
 
-/** Of all packages, in member order: a member that tells two different ones is found out by it. */
-export const heardDigest = (crypto: Crypto, sessionId: Digest, packages: ReadonlyArray<SaidPackage>): Digest =>
-  crypto.digest(HEARD_TAG, heardCodec, { sessionId, packages });
-
-export interface Transcript {
+export interface Heard {
   readonly sessionId: Digest;
   readonly requestDigest: Digest;
+  /** Of all members, in member order. */
   readonly packages: ReadonlyArray<SaidPackage>;
+}
+
+/** A member that tells two different packages is found out by it, and a writer that opens a session for two requests. */
+export const heardDigest = (crypto: Crypto, heard: Heard): Digest => crypto.digest(HEARD_TAG, heardCodec, heard);
+
+export interface Transcript extends Heard {
   readonly publicKey: string;
   readonly group: GroupRecord;
 }
