@@ -36,9 +36,9 @@ interface Word {
 const word = (name: string, after = ASKED_MICROS): Word => ({ name, after, times: 1, isAnswer: false });
 const answer = (name: string): Word => ({ ...word(name), isAnswer: true });
 
-/** A proposal's place and its writer's receipt name it. */
+/** A proposal's place and its writer's receipt name it; a liar signs several of one place in one batch. */
 const nameOf = ({ proposal, receipt }: SettleItem): string =>
-  `slot ${proposal.epoch}/${proposal.seq} in batch ${receipt.header.batchNo}`;
+  `${receipt.statement.proposalId.slice(0, 8)} of slot ${proposal.epoch}/${proposal.seq} in batch ${receipt.header.batchNo}`;
 
 const wordsIn = (message: Message, isJoining: boolean): ReadonlyArray<Word> => {
   if (message._tag === "Forward") return [word(`request ${message.forward.requestId}`)];
