@@ -273,7 +273,8 @@ export const assertLiveness = (world: World, workload: Workload): void => {
   if (world.plan.mode === "past") return assertNamed(world, workload);
   const odd = world.peers.filter((peer) => !peer.honest && !isBack(world, peer));
   if (odd.some((peer) => !peer.rolledBack && !peer.isLying)) return assertRefusedByName(world);
-  if (odd.length === 0) return assertWhole(world, workload);
+  // A traitor that an operator has brought back may have said since what its disk does not hold, and be found out again.
+  if (odd.length === 0 && world.ghost.lying === 0) return assertWhole(world, workload);
   world.run(world.now + FOUND_OUT);
   try {
     if (!isFoundOut(world)) assertWhole(world, workload);
