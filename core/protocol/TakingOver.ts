@@ -12,7 +12,7 @@ import { settleRefusals } from "./Lifecycle.ts";
 import { continueSlots } from "./Slots.ts";
 import { takeUp } from "./Joining.ts";
 import type { MessageOf } from "./Message.ts";
-import { type Installed, installOffer } from "./SnapshotInstall.ts";
+import { type Installed, installOffer, ownSlots } from "./SnapshotInstall.ts";
 import type { PeerId } from "./Topology.ts";
 import { CONTRADICTION, OTHER_BACKUP, unite } from "./Union.ts";
 import { diskThere, installUnited, incarnationsOnRecord, lookAt } from "./UnionPages.ts";
@@ -80,6 +80,10 @@ export const askSource = (step: Step, union: Union, undone: boolean): void => {
 const emptyPages = ({ preparations, refusals, offeredSlots }: Capacities): number =>
   1 + Math.ceil((preparations + refusals) / offeredSlots);
 
+/** Whether there is anything between the ends of a page, there or here: this disk may be far ahead of the helper's. */
+const bringsOn = (step: Step, { items, after, upTo }: MessageOf<"SnapshotOffer">): boolean =>
+  items.length > 0 || ownSlots(step, after, upTo).rows.size > 0;
+
 export const requestMore = (step: Step, transfer: Transfer): void => {
   const {
     rejoining: { recovery, restored },
@@ -101,7 +105,7 @@ export const onSnapshotOffer = (step: Step, from: PeerId, offer: MessageOf<"Snap
   if (step.mode === "announcing" && transfer.isShared) return;
   if (from !== transfer.helper || transfer.sum !== undefined || offer.after !== transfer.after) return;
   if (offer.recoveryId !== restored?.restoration.recoveryId || offer.nonce !== recovery.nonce) return;
-  const empty = offer.items.length === 0 ? transfer.empty + 1 : 0;
+  const empty = bringsOn(step, offer) ? 0 : transfer.empty + 1;
   if (empty > emptyPages(step.capacities))
     return waitFor(step, `peer ${from} offers page after page with nothing in it`, from);
   if (transfer.union !== undefined) return onOwnRegistry(step, { ...transfer, empty }, transfer.union, offer);

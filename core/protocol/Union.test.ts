@@ -1,6 +1,7 @@
 /** Every member is being restored at once: their disks are united, and the cluster goes on. */
 import { describe, expect, it } from "vitest";
-import { type Cluster, founded, whole } from "../../properties/cluster/Cluster.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
+import { Cluster, founded, whole } from "../../properties/cluster/Cluster.ts";
 import {
   comeBackOn,
   copyOf,
@@ -59,6 +60,19 @@ describe("a restore of every member", () => {
     cluster.pass(15_000);
     expectWhole(cluster, 3);
     for (const peerId of ALL) expect(namesAt(cluster, peerId)).toEqual(["alice", "bob", "carol"]);
+  });
+
+  it("of which the writer's disk is many pages ahead ends", () => {
+    const capacities = { ...CAPACITIES, preparations: 1, refusals: 1, ownSlots: 1 };
+    const cluster = new Cluster(3, () => ({ capacities }));
+    cluster.pass(2_000);
+    const early = new Map(ALL.map((peerId) => [peerId, copyOf(cluster.tables.get(peerId))]));
+    const ids = ["alice", "bob", "carol", "dave", "erin", "frank"];
+    for (const [index, id] of ids.entries()) register(cluster, id, 7 + index);
+    declare(cluster, 1);
+    for (const peerId of [2, 3]) comeBackOn(cluster, peerId, early.get(peerId) ?? new Map());
+    cluster.pass(15_000);
+    expectWhole(cluster, ids.length);
   });
 
   it("from before the founding, but for one, keeps what that one has", () => {

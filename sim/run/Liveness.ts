@@ -68,7 +68,7 @@ export const heal = (world: World): void => {
   bringBack(world, world.peers);
 };
 
-/** A peer declared to be restored is on the way back, and everything is demanded of it. */
+/** A peer declared to be restored is on the way back. All is demanded of it; a traitor may be found out again. */
 const isBack = (world: World, { toDeclare, slot }: SimPeer): boolean => toDeclare || world.ghost.isRecovering(slot);
 
 /** Whether it has all that a restored peer can ask of one member. */
@@ -273,7 +273,6 @@ export const assertLiveness = (world: World, workload: Workload): void => {
   if (world.plan.mode === "past") return assertNamed(world, workload);
   const odd = world.peers.filter((peer) => !peer.honest && !isBack(world, peer));
   if (odd.some((peer) => !peer.rolledBack && !peer.isLying)) return assertRefusedByName(world);
-  // A traitor that an operator has brought back may have said since what its disk does not hold, and be found out again.
   if (odd.length === 0 && world.ghost.lying === 0) return assertWhole(world, workload);
   world.run(world.now + FOUND_OUT);
   try {
