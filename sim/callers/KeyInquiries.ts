@@ -1,4 +1,5 @@
 /** Callers that read what there is of keys: what they may sign with, lists, single keys, what commands look like. */
+import { absurd } from "effect";
 import type { Unit } from "../base/Choices.ts";
 import type { KeyReadAsked } from "../oracle/KeyReads.ts";
 import type { Grants } from "../requests/Grants.ts";
@@ -30,6 +31,8 @@ const grantsOf = (form: (typeof forms)[number], keyId: string): Grants => {
       return [`service.key.${keyId}.rotate`, signs(`${keyId}-*`)];
     case "whatever is done":
       return [`service.key.${keyId}.*`];
+    default:
+      return absurd(form);
   }
 };
 
