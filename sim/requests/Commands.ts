@@ -87,7 +87,7 @@ export const toReplace: Permissions = { needed: toRegister.other, other: toRegis
 
 export const AUDIENCE = "custody";
 /** Who signs tokens. */
-export const ISSUER = "https://issuer.example";
+export const ISSUER = "issuer.example";
 /** Of tokens that nobody will accept, whatever any clock says. */
 const FAR_AHEAD_MILLIS = 100 * 365 * 86_400_000;
 
@@ -101,7 +101,7 @@ type Claims = Pick<ActorClaims, "iss" | "audience" | "notBefore" | "issuedAt">;
 /** Claims of a token that is meant for somebody else, or for another time. */
 const foreignClaims = (claims: Claims, nowMillis: number): ReadonlyArray<Claims> => [
   { ...claims, audience: ["another-service"] },
-  { ...claims, iss: "https://another.example" },
+  { ...claims, iss: "another.example" },
   { ...claims, iss: undefined },
   { ...claims, notBefore: nowMillis + FAR_AHEAD_MILLIS },
   { ...claims, issuedAt: nowMillis + FAR_AHEAD_MILLIS },
