@@ -102,6 +102,7 @@ class AuditedPeer implements Watched {
   readonly misjudgesTokens = true;
   /** Its clock is not written down here, and nothing in a run is old enough to be removed. */
   readonly lastReading = Number.POSITIVE_INFINITY;
+  readonly decidedAt = 0;
   readonly settings = undefined;
   process = 0;
   state: PeerState | undefined;

@@ -23,6 +23,7 @@ export const watched = (
   store: { get: () => undefined, scan: () => [] },
   process: 1,
   lastReading: Number.POSITIVE_INFINITY,
+  decidedAt: 0,
   isIdle: true,
   isDamaged: false,
   harm: undefined,

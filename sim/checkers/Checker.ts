@@ -35,6 +35,8 @@ export interface Watched {
   readonly process: number;
   /** What its clock showed when its process looked last, in Unix milliseconds; zero before that. */
   readonly lastReading: number;
+  /** Microseconds: when the step began whose actions are carried out, or were last; a flush may lie in between. */
+  readonly decidedAt: number;
   /** A process runs, no flush is under way and no event waits. */
   readonly isIdle: boolean;
   /** Some row does not hold just now, so that sweeping it would throw. */

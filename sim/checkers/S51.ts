@@ -144,8 +144,9 @@ export const S51 = (ghost: Ghost): Checker => {
       );
   };
 
-  const assertDue = (peer: Watched, { words, heard }: Said, message: Message, to: PeerId, at: number): void => {
-    const { slot, state } = peer;
+  /** Counted from the steps: one slow flush may hold what two of them said, and let both go at once. */
+  const assertDue = (peer: Watched, { words, heard }: Said, message: Message, to: PeerId): void => {
+    const { slot, state, decidedAt: at } = peer;
     const isJoining = (state?.rejoining.unproven.size ?? 0) > 0;
     let told = words.get(to);
     if (told === undefined) {
@@ -221,7 +222,7 @@ export const S51 = (ghost: Ghost): Checker => {
           `peer ${slot} asks the members what they store for request ${message.forward.requestId}`,
           `it forwarded the request again at ${at} µs`,
         );
-      assertDue(peer, said, message, to, at);
+      assertDue(peer, said, message, to);
       noteQuestions(said, slot, message, to, at);
       if (message._tag === "StoredQuery") said.looked.add(message.requestId);
     },

@@ -22,6 +22,7 @@ const watched = ({ peerId, rows, memory, flushing }: Member): Watched => ({
   store: rows,
   process: 1,
   lastReading: Number.POSITIVE_INFINITY,
+  decidedAt: 0,
   isIdle: memory !== undefined && flushing === undefined,
   isDamaged: false,
   harm: undefined,

@@ -123,6 +123,7 @@ export class SimPeer implements Watched {
   #exchanged: string | undefined;
   process = 0;
   lastReading = 0;
+  decidedAt = 0;
   transactions = 0;
   /** Messages that its drivers have said. */
   said = 0;
@@ -235,9 +236,11 @@ export class SimPeer implements Watched {
           this.disk.commit(writes, done);
         },
       },
-      clock: readsAnew
-        ? () => anewFrom(wallClock)
-        : () => (trustsClock ? { ...wallClock.read(), asBefore: [] } : wallClock.read()),
+      clock: () => {
+        this.decidedAt = this.#surroundings.elapsedMillis() * 1_000;
+        if (readsAnew) return anewFrom(wallClock);
+        return trustsClock ? { ...wallClock.read(), asBefore: [] } : wallClock.read();
+      },
       entropy,
       crypto: cryptography.crypto,
       commands: this.composition,
