@@ -9,12 +9,17 @@ import {
   promoter,
   promoterWithout,
 } from "../../properties/cluster/Promoting.ts";
+import type { ActorCheck } from "../auth/ActorCheck.ts";
 import type { Digest, PublicKey } from "../base/Digest.ts";
 import { CAPACITIES } from "../base/Capacities.ts";
 import { Limits } from "../base/Limits.ts";
 import type { PromotionPlan } from "./PromotionPlan.ts";
+import { numberKey } from "./Tables.ts";
 
 const OTHER = "ab".repeat(32) as PublicKey;
+
+const named = (sub: string): ActorCheck =>
+  promoter._tag === "Verified" ? { ...promoter, claims: { ...promoter.claims, sub } } : promoter;
 
 const rejected = (cluster: Cluster, requestId = "promote") => {
   const answer = cluster.answers.get(requestId);
@@ -98,6 +103,31 @@ describe("a request for a promotion", () => {
     promote(cluster, "promote", planOf(), { dryRun: true });
     cluster.settle();
     expect(cluster.answers.get("promote")).toEqual({ _tag: "Promotion", promotion: undefined });
+    expectNothingPinned(cluster);
+  });
+
+  it("is pinned as that of whom wants more than to try, however many tried before", () => {
+    const cluster = beforePromotion();
+    promote(cluster, "tried", planOf(), { bearer: named("tries"), dryRun: true });
+    promote(cluster, "promote", planOf(), { bearer: named("promotes") });
+    cluster.settle();
+    expect(codeOf(cluster, "tried")).toBe("Promotion");
+    expect(cluster.row(2, "audit", numberKey(2))).toMatchObject({
+      event: "PROMOTION_PINNED",
+      actor: { sub: "promotes" },
+    });
+  });
+
+  it("is refused when the registry got its first approver while the targets were asked, for whom that takes more", () => {
+    const cluster = beforePromotion();
+    cluster.tamper = (_from, to, message) => (to === 3 ? undefined : message);
+    promote(cluster, "promote", planOf(), { bearer: promoterWithout("service.approvers.register") });
+    cluster.register(2, "first", "alice", 1);
+    cluster.pass(100);
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.pass(3_000);
+    expect(codeOf(cluster, "first")).toBe("Registered");
+    expect(codeOf(cluster, "promote")).toBe("ACCESS_DENIED");
     expectNothingPinned(cluster);
   });
 

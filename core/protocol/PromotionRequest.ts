@@ -2,7 +2,7 @@
  * An operator asks for a promotion. Nothing is durable before every target has said that it would accept, so whatever
  * is in the way is told while the plan can still be changed (protocol.md 4g, P0).
  */
-import { Either } from "effect";
+import { Either, Option } from "effect";
 import { withEntry } from "../base/Copies.ts";
 import { Limits } from "../base/Limits.ts";
 import { type MemberFault, type Rejection, rejection } from "../base/Rejection.ts";
@@ -91,13 +91,12 @@ export const onPromote = (step: Step, { requestId, plan: asked, actor: bearer, d
   if (refused !== undefined) return refuse(refused);
   if (inquiry !== undefined && !isSamePlan(plan, inquiry.plan))
     return refuse(another(`was asked for just now, to ${members(inquiry.plan)}`));
-  const waiters = [...(inquiry?.waiters ?? []), { requestId, dryRun }];
+  const waiters = [...(inquiry?.waiters ?? []), { requestId, bearer, dryRun }];
   if (waiters.length > step.capacities.readinessWaiters)
     return refuse(another(`to ${members(plan)} is asked for by as many as may wait for it`));
   if (inquiry !== undefined) return keep(step, { ...inquiry, waiters });
-  const { iss, sub, jti } = claims.right;
   const nonce = step.context.entropy;
-  const begun = { plan, actor: { iss, sub, jti }, nonce, startedAt: step.elapsed, waiters, answers: new Map() };
+  const begun = { plan, nonce, startedAt: step.elapsed, waiters, answers: new Map() };
   keep(step, begun);
   ask(step, begun, targetsOf(step, plan));
   step.arm(PROMOTION_TIMER, PROMOTION_AGAIN_MILLIS);
@@ -156,7 +155,14 @@ const conclude = (step: Step, inquiry: Inquiry): void => {
   if (!isSettled(step)) return;
   const refused = refusalHere(step, inquiry.plan);
   if (refused !== undefined) return end(step, inquiry, refused);
-  if (inquiry.waiters.some(({ dryRun }) => !dryRun)) pin(step, inquiry);
+  // It is pinned for the first that wants more than to try and may still do so: the registry may have grown meanwhile.
+  for (const { bearer, dryRun } of inquiry.waiters) {
+    const claims = allowed(step, bearer);
+    if (dryRun || Either.isLeft(claims)) continue;
+    const { iss, sub, jti } = claims.right;
+    pin(step, inquiry, { iss, sub, jti });
+    break;
+  }
   end(step, inquiry, undefined);
 };
 
@@ -174,14 +180,16 @@ const giveUp = (step: Step, inquiry: Inquiry, faults: ReadonlyArray<MemberFault>
         ),
   );
 
-const end = (step: Step, { waiters }: Inquiry, refused: Rejection | undefined): void => {
+const end = (step: Step, { waiters }: Inquiry, refusedAll: Rejection | undefined): void => {
   keep(step, undefined);
   const promotion = promotionStatus(step.state);
-  for (const { requestId } of waiters)
+  for (const { requestId, bearer } of waiters) {
+    const refused = refusedAll ?? Option.getOrUndefined(Either.getLeft(allowed(step, bearer)));
     step.reply(
       requestId,
       refused === undefined ? { _tag: "Promotion", promotion } : { _tag: "Rejected", rejection: refused },
     );
+  }
 };
 
 /** All that wait are told, when this peer can no longer go on. */

@@ -14,7 +14,7 @@ import { continues, type Draft, isDecision, topologyOf, transferIdOf } from "./P
 import type { PromotionMessageOf } from "./PromotionMessages.ts";
 import { type Inquiry, type Promotion, promotionTables, type Stage } from "./PromotionState.ts";
 import { decisionTold, ownKey, tell } from "./PromotionTold.ts";
-import { actorCodec } from "./Proposal.ts";
+import { type Actor, actorCodec } from "./Proposal.ts";
 import { PROMOTED } from "./Readiness.ts";
 import { FIRST_INCARNATION } from "./SignedState.ts";
 import type { Step } from "./Step.ts";
@@ -46,7 +46,7 @@ export const isSettled = ({ state: { undecided } }: Step): boolean =>
   undecided.outbox.size === undecided.prunable;
 
 /** P1: the draft is flushed before any target sees it, and changes are refused from now on. */
-export const pin = (step: Step, { plan, actor, nonce }: Inquiry): void => {
+export const pin = (step: Step, { plan, nonce }: Inquiry, actor: Actor): void => {
   const { crypto, commands } = step.context;
   const { topology, digest } = step.membership;
   const { registry, undecided } = step.state;

@@ -1,10 +1,10 @@
 /** What a peer knows of a promotion: of its own to a cluster, or of one that it is a target of. */
+import type { ActorCheck } from "../auth/ActorCheck.ts";
 import type { Digest, Signature } from "../base/Digest.ts";
 import { oneOf, record, type TypeOf } from "../codec/Codec.ts";
 import { formsOf } from "../codec/Versioned.ts";
 import { draftCodec } from "./PromotionDraft.ts";
 import type { PromotionPlan } from "./PromotionPlan.ts";
-import type { Actor } from "./Proposal.ts";
 import { type RowsOf, type RowView, SELF, type View, viewOf } from "./Tables.ts";
 import { EPOCHS_SINCE, pinnedCodec, type PeerId } from "./Topology.ts";
 
@@ -22,6 +22,7 @@ export type PromotionRows = RowsOf<typeof promotionTables>;
 /** A request that waits until all targets have said whether they can. */
 export interface Waiter {
   readonly requestId: string;
+  readonly bearer: ActorCheck;
   /** It is told, and nothing is pinned for it. */
   readonly dryRun: boolean;
 }
@@ -30,7 +31,6 @@ export interface Waiter {
 export interface Inquiry {
   /** In order. */
   readonly plan: PromotionPlan;
-  readonly actor: Actor;
   readonly nonce: Digest;
   /** Monotonic milliseconds. */
   readonly startedAt: number;

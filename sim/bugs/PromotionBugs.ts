@@ -3,6 +3,8 @@ import { SELF } from "../../core/protocol/Tables.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Stage } from "../../core/protocol/PromotionState.ts";
 import { nameOf } from "../checkers/S27.ts";
+import { allows, type Grants } from "../requests/Grants.ts";
+import { toMoveRegistry, toPromote } from "../requests/Promoter.ts";
 import { FOREIGN, type PlantedBug, rows, without } from "./PlantedBug.ts";
 import type { Tampering } from "../world/Tampering.ts";
 
@@ -16,6 +18,15 @@ const atSource = (stage: Stage, edit: (promotion: PeerState["cluster"]["promotio
 
 const membersIn = ({ own }: PeerState["cluster"]["promotion"]): ReadonlyArray<number> =>
   own?.draft.members.map(({ peerId }) => peerId) ?? [];
+
+/** What the bearer of a token is believed to be allowed, whose promotion a source is asked for. */
+const permitted = (change: (grants: Grants) => Grants) => (): Tampering => ({
+  promoted: ({ actor, ...asked }) => {
+    if (actor._tag !== "Verified") return { ...asked, actor };
+    const { claims } = actor;
+    return { ...asked, actor: { ...actor, claims: { ...claims, permissions: change(claims.permissions) } } };
+  },
+});
 
 export const promotionBugs: ReadonlyArray<PlantedBug> = [
   {
@@ -196,5 +207,26 @@ export const promotionBugs: ReadonlyArray<PlantedBug> = [
         return message;
       },
     }),
+  },
+  {
+    name: "anybody-may-promote",
+    changes: "a source is promoted by whoever has a token",
+    finds: "S60",
+    schedule: "promote-under-load",
+    tampering: permitted(() => [toPromote, ...toMoveRegistry]),
+  },
+  {
+    name: "registry-moves-with-anybody",
+    changes: "who may promote a source need not be allowed what is in its registry",
+    finds: "S60",
+    schedule: "promote-under-load",
+    tampering: permitted((grants) => (allows(grants, toPromote) ? [toPromote, ...toMoveRegistry] : grants)),
+  },
+  {
+    name: "tried-in-earnest",
+    changes: "a source pins what somebody only tried",
+    finds: "S60",
+    schedule: "promote-under-load",
+    tampering: () => ({ promoted: (asked) => ({ ...asked, dryRun: false }) }),
   },
 ];

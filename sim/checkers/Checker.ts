@@ -7,6 +7,7 @@ import type { Answer } from "../../core/Action.ts";
 import type { Settings } from "../../core/protocol/Event.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
+import type { PromotionPlan } from "../../core/protocol/PromotionPlan.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Secret } from "../../core/threshold/Secret.ts";
@@ -14,6 +15,7 @@ import type { Rows, RowView, TableName, Write, WriteTo } from "../../core/Tables
 import type { DropReason, ExchangeEnd, LinkLimits } from "../../runtime/transport/Link.ts";
 import type { Letter } from "../network/Letter.ts";
 import type { Asked } from "../requests/Asked.ts";
+import type { Promoter } from "../requests/Promoter.ts";
 import type { Subject } from "../models/Subject.ts";
 import type { PageAsked, PageOutcome } from "../oracle/ListRequests.ts";
 import type { KeyReadAnswer, KeyReadAsked } from "../oracle/KeyReads.ts";
@@ -62,6 +64,15 @@ export interface Reply {
   /** Microseconds: when its peer took the request up, if nothing has held that peer up since. */
   readonly undisturbedSince: number | undefined;
   readonly repliedAt: number;
+}
+
+/** A promotion that somebody asks a peer for. */
+export interface PromotionAsked {
+  readonly requestId: string;
+  readonly plan: PromotionPlan;
+  readonly who: Promoter;
+  /** Wants to know only what would come of it. */
+  readonly dryRun: boolean;
 }
 
 /** A read of one subject by its ref, and the row that it gave. */
@@ -157,6 +168,8 @@ export interface Checker {
   readonly handled?: (peer: Watched, from: PeerId, message: Message, before: PeerState, done: Done) => void;
   /** An operator does something to a peer, or has been answered. */
   readonly operated?: (peer: Watched, act: OperatorAct, isAnswered: boolean) => void;
+  /** Somebody is about to ask a peer for its promotion. */
+  readonly promoting?: (peer: Watched, asked: PromotionAsked) => void;
   readonly read?: (peer: Watched, read: ReadSeen) => void;
   /** A peer is about to look for a page. */
   readonly listing?: (peer: Watched, asked: PageAsked) => void;

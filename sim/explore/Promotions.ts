@@ -3,6 +3,7 @@
  * for the promotion, again after each crash, and callers register through it meanwhile.
  */
 import type { World } from "../world/World.ts";
+import { operatorAt } from "../requests/Promoter.ts";
 import { thresholdOf } from "../world/Operators.ts";
 import type { Claims } from "./Claims.ts";
 import type { Scope } from "./Configuration.ts";
@@ -30,11 +31,12 @@ export const promotions = (
   service.request(source, service.newRequestId(), first.asked, first.token);
   world.run(world.now + LONG_ENOUGH);
   if (source.state?.registry.approvers !== 1) throw new RangeError(`peer ${peers} has no approver`);
-  const request = promoters.request(thresholdOf(peers));
+  const plan = promoters.plan(thresholdOf(peers));
+  const actor = operatorAt(world.realMillis).check;
   const operator: PlannedRequest = {
     through: source.peerId,
     name: "a promotion",
-    event: (requestId) => ({ _tag: "Promote", requestId, ...request, dryRun: false }),
+    event: (requestId) => ({ _tag: "Promote", requestId, plan, actor, dryRun: false }),
     isRepeated: true,
   };
   const callers = Array.from({ length: requests }, (_, index): PlannedRequest => {

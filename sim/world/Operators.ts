@@ -4,9 +4,9 @@
  */
 import type { Answer } from "../../core/Action.ts";
 import type { Rejection } from "../../core/base/Rejection.ts";
-import type { Event } from "../../core/protocol/Event.ts";
 import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
+import type { PromotionAsked } from "../checkers/Checker.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
 import type { Stream, Stretch } from "../base/Choices.ts";
 import type { SimPeer } from "./SimPeer.ts";
@@ -14,6 +14,7 @@ import type { Desks } from "./Desks.ts";
 import type { Ground } from "./Ground.ts";
 import type { Processes } from "./Processes.ts";
 import type { RequestIds } from "./RequestIds.ts";
+import type { Tampering } from "./Tampering.ts";
 
 /** How long a started peer stays sealed: mostly not long. */
 const SEALED_MICROS: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
@@ -52,6 +53,7 @@ interface Ports {
   readonly strangers: ReadonlyArray<Stream>;
   readonly processes: Processes;
   readonly requestIds: RequestIds;
+  readonly tampering: Tampering;
   /** Of how many peers the cluster consists that a peer, by slot, is to found or to enter. */
   readonly foundedBy: (slot: number) => number;
 }
@@ -63,6 +65,7 @@ export class Operators {
   readonly #ground: Ground;
   readonly #ports: Ports;
   readonly #operated;
+  readonly #promoting;
   /** By slot. */
   readonly #unsealing = new Map<number, UnderWay>();
   readonly #sealing = new Map<number, UnderWay>();
@@ -71,6 +74,7 @@ export class Operators {
     this.#ground = ground;
     this.#ports = ports;
     this.#operated = ports.checkers.hooks("operated");
+    this.#promoting = ports.checkers.hooks("promoting");
   }
 
   /** An act of an operator of this peer. */
@@ -265,25 +269,30 @@ export class Operators {
     peer.log?.handOver();
   }
 
-  /** Operators of a peer ask for its promotion. */
+  /** Somebody asks a peer for its promotion. */
   promote(
     peer: SimPeer,
-    asked: Pick<Extract<Event, { readonly _tag: "Promote" }>, "plan" | "actor" | "dryRun">,
+    { plan, who, dryRun }: Pick<PromotionAsked, "plan" | "who" | "dryRun">,
     refused: (rejection: Rejection) => void,
   ): void {
     if (!peer.isUp) return;
     this.#ground.chronicle.note("promote", peer.slot, "");
     const { marks } = this.#ground.chronicle;
+    const { tampering } = this.#ports;
     this.#ask(
       peer,
       "promote",
-      (requestId) => peer.dispatch({ _tag: "Promote", requestId, ...asked }),
+      (requestId) => {
+        for (const hook of this.#promoting) hook(peer, { requestId, plan, who, dryRun });
+        const event = { _tag: "Promote" as const, requestId, plan, actor: who.check, dryRun };
+        peer.dispatch(tampering.promoted?.(event) ?? event);
+      },
       (answer) => {
         if (answer._tag === "Rejected") {
           marks.add(`a promotion was refused: ${answer.rejection.code}`);
           refused(answer.rejection);
         }
-        if (answer._tag === "Promotion") marks.add(asked.dryRun ? "a promotion was tried" : "a promotion was accepted");
+        if (answer._tag === "Promotion") marks.add(dryRun ? "a promotion was tried" : "a promotion was accepted");
       },
     );
     this.#ground.settle(peer);

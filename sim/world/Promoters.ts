@@ -1,10 +1,10 @@
 /** The operators of an instance that is promoted: they ask for it until it is done, and at times others ask too. */
-import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Rejection } from "../../core/base/Rejection.ts";
 import type { PromotionPlan } from "../../core/protocol/PromotionPlan.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import type { Membership } from "../../core/protocol/Topology.ts";
-import { AUDIENCE, ISSUER } from "../requests/Commands.ts";
+import type { Unit } from "../base/Choices.ts";
+import { operatorAt, otherPromoter, type Promoter } from "../requests/Promoter.ts";
 import { thresholdOf } from "./Operators.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { World } from "./World.ts";
@@ -12,7 +12,11 @@ import type { World } from "./World.ts";
 const SECOND = 1_000_000;
 /** How a target begins to say that it has accepted another draft. */
 const BOUND = "it is bound to the promotion";
-const DAY_MILLIS = 86_400_000;
+/** How often others try in all, and how long after each other. */
+const OTHERS = 12;
+const LEAST_MICROS = 20_000;
+const USUAL_MICROS = 300_000;
+const MOST_MICROS = SECOND;
 
 /** The membership of the newest epoch that a running peer knows. */
 export const newestAt = (peers: ReadonlyArray<SimPeer>): Membership | undefined => {
@@ -26,6 +30,7 @@ export const newestAt = (peers: ReadonlyArray<SimPeer>): Membership | undefined 
 
 export class Promoters {
   readonly #world: World;
+  #others = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -38,7 +43,10 @@ export class Promoters {
 
   start(): void {
     const { promotion } = this.#world.plan;
-    if (promotion !== undefined) this.#world.after(promotion.afterMicros, () => this.#ask());
+    if (promotion === undefined) return;
+    this.#world.after(promotion.afterMicros, () => this.#ask());
+    const unit = this.#world.choices.stream("other promoters").next();
+    if (unit.chance("others try too", 900)) this.#tryAgain(unit);
   }
 
   /** Whether its operators have nothing left to ask for. */
@@ -66,16 +74,36 @@ export class Promoters {
     this.#world.after(unit.between("asks again after", SECOND, SECOND / 10, 3 * SECOND), () => this.#ask());
   }
 
-  #promote(source: SimPeer, threshold: number, dryRun: boolean): void {
+  /** Somebody else, who mostly may not or only tries, asks after a while. */
+  #tryAgain(unit: Unit): void {
+    const { promotion, peers } = this.#world.plan;
+    const after = unit.between("asks after", USUAL_MICROS, LEAST_MICROS, MOST_MICROS);
+    if (promotion === undefined || this.#others >= OTHERS) return;
+    this.#world.after(after, () => {
+      if (this.#world.healed) return;
+      const who = otherPromoter(unit, ++this.#others, this.#world.realMillis);
+      const source = this.#world.peer(promotion.source);
+      this.#world.marks.add("somebody else asked for a promotion");
+      this.#promote(source, thresholdOf(peers), unit.chance("is tried only", 500), who);
+      this.#tryAgain(this.#world.choices.stream("other promoters").next());
+    });
+  }
+
+  #promote(
+    source: SimPeer,
+    threshold: number,
+    dryRun: boolean,
+    who: Promoter = operatorAt(this.#world.realMillis),
+  ): void {
     const { operators } = this.#world;
-    operators.promote(source, { ...this.request(threshold), dryRun }, (rejection) => this.#rebuild(rejection));
+    operators.promote(source, { plan: this.plan(threshold), who, dryRun }, (rejection) => this.#rebuild(rejection));
   }
 
   /** What operators ask for: all peers, of which so many sign. */
-  request(threshold: number): { readonly plan: PromotionPlan; readonly actor: ActorCheck } {
+  plan(threshold: number): PromotionPlan {
     const { peers } = this.#world;
     const members = peers.map(({ peerId, keys }) => ({ peerId, identityKey: keys.identity.publicKey })).toReversed();
-    return { plan: { members, threshold }, actor: this.#bearer() };
+    return { members, threshold };
   }
 
   /** Targets that are bound to a promotion which their source has forgotten get empty machines, all of them at once. */
@@ -87,21 +115,5 @@ export class Promoters {
       restores.comeBackAlone(peer, () => peer.wipe());
       marks.add("a target was rebuilt");
     }
-  }
-
-  #bearer(): ActorCheck {
-    return {
-      _tag: "Verified",
-      claims: {
-        iss: ISSUER,
-        sub: "operator",
-        jti: undefined,
-        audience: [AUDIENCE],
-        expiresAt: this.#world.realMillis + 1_000 * DAY_MILLIS,
-        notBefore: undefined,
-        issuedAt: undefined,
-        permissions: ["service.system.promote", "service.approvers.register", "service.approvers.metadata"],
-      },
-    };
   }
 }

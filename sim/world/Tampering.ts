@@ -42,6 +42,7 @@ export interface TamperedWorld {
 
 /** A caller's request, as a peer takes it in. */
 export type Asking = Extract<Event, { readonly _tag: "Command" }>;
+export type Promoting = Extract<Event, { readonly _tag: "Promote" }>;
 
 /** Each replaces the right behavior. */
 export interface Tampering {
@@ -55,6 +56,8 @@ export interface Tampering {
   readonly sender?: (peer: SimPeer, from: PeerId, message: Message) => PeerId;
   /** A request as it enters through a peer. */
   readonly asked?: (peer: SimPeer, request: Asking) => Asking;
+  /** What a peer is asked to be promoted by. */
+  readonly promoted?: (asked: Promoting) => Promoting;
   /** What a peer believes of a token, of its own caller or in a message. */
   readonly judged?: (world: TamperedWorld, peer: SimPeer, check: ActorCheck, isEvidence: boolean) => ActorCheck;
   /** A row as a peer's core finds it. */

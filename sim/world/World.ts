@@ -184,6 +184,7 @@ export class World {
       strangers: this.#streams("operator"),
       processes,
       requestIds,
+      tampering,
       foundedBy: (slot) => (plan.promotion?.source === slot ? 1 : plan.peers),
     });
     this.restores = new Restores(ground, { processes, operators: this.operators, ghost, witness });
