@@ -18,6 +18,8 @@ export interface Capacities {
   readonly heldStatements: number;
   /** Slots of one page that a restored member takes from another: reads wait while it is made, and while it is installed. */
   readonly offeredSlots: number;
+  /** Slots that a restored member and its helper compare at once: what both have alike does not travel. */
+  readonly comparedSlots: number;
   /** Slots of its own that a restored member settles in one transaction. */
   readonly ownSlots: number;
   /** Records of its own that it adds up in one step. */
@@ -76,6 +78,7 @@ export const CAPACITIES: Capacities = {
   proposalsPerMessage: 64,
   heldStatements: 4096,
   offeredSlots: 16,
+  comparedSlots: 64,
   ownSlots: 128,
   summedRecords: 64,
   indexedApprovers: 64,

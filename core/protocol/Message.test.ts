@@ -58,6 +58,7 @@ it.each<Message>([
     cutoff: { topologyDigest: digest, root: digest, count: 1 },
     items: batch({ key: "1", proposalId: digest, certificate, writerReceipt: undefined }),
     upTo: "1",
+    alike: undefined,
     own: {
       recoveryId: digest,
       incarnations: ofMembers.map((_, index) => index),

@@ -30,6 +30,7 @@ import { momentCodec } from "./Moment.ts";
 import { KIND_BYTES, proposalCodec } from "./Proposal.ts";
 import { signedRestorationCodec } from "./Restoration.ts";
 import { snapshotItemCodec } from "./Snapshot.ts";
+import { spanCodec } from "./SnapshotSpan.ts";
 import { signedHeaderCodec, signedStatementCodec } from "./Statement.ts";
 import { pinnedCodec } from "./Topology.ts";
 
@@ -166,7 +167,13 @@ export const protocolMessages = {
   /** Abort votes known to the sender, at least one of them a refusal; asks for the receiver's own. */
   AbortRequest: record({ items: batch(abortItemCodec) }),
   /** A restored member asks one that was not for its outcomes, in the order of the slots, after this key. */
-  SnapshotRequest: record({ recoveryId: digest, nonce: digest, after: text(64) }),
+  SnapshotRequest: record({
+    recoveryId: digest,
+    nonce: digest,
+    after: text(64),
+    /** What the sender has after that key, if it has all of it decided. */
+    here: nullable(spanCodec),
+  }),
   SnapshotOffer: record({
     recoveryId: digest,
     nonce: digest,
@@ -176,6 +183,8 @@ export const protocolMessages = {
     items: batch(snapshotItemCodec),
     /** All slots up to this key are in `items`; absent where there are no more. */
     upTo: nullable(text(64)),
+    /** In place of items: the receiver's slots up to that key are the sender's too. */
+    alike: nullable(digest),
     /** Present where the sender is being restored itself; only the writer asks for that (Union.ts). */
     own: nullable(
       record({

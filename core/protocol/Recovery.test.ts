@@ -8,6 +8,8 @@ import type { Ready } from "./Message.ts";
 import { nonceFor } from "./Readiness.ts";
 import { onMemberAnswer, onRecoverTimer } from "./Recovery.ts";
 import type { SignedStatement } from "./Statement.ts";
+import { slotKey } from "./Tables.ts";
+import { nextSpan } from "./SnapshotSpan.ts";
 import { recover } from "./TakingOver.ts";
 import type { PeerId } from "./Topology.ts";
 import {
@@ -60,7 +62,9 @@ describe("what a peer that is being restored asks of all others", () => {
     };
     expect(step.state.rejoining.recovery?.transfer).toEqual({ helper: 1, root: transfer.root, count: 1, ...from });
     const { recoveryId } = offer;
-    expect(sent(step)).toEqual([{ to: 1, _tag: "SnapshotRequest", recoveryId, nonce: underWay.nonce, after: "" }]);
+    const here = nextSpan(step, "");
+    expect(here?.upTo).toBe(slotKey(1, 1));
+    expect(sent(step)).toEqual([{ to: 1, _tag: "SnapshotRequest", recoveryId, nonce: underWay.nonce, after: "", here }]);
   });
 
   it.each<readonly [string, Partial<Recovery>, (step: WholeStep, ready: Ready) => Ready | undefined]>([

@@ -216,7 +216,7 @@ describe("declaring a restore", () => {
       if (message._tag !== "SnapshotOffer" || from !== (first === 0 ? liar() : first)) return whole(from, to, message);
       first = from;
       pages += 1;
-      return { ...message, items: [], upTo: `z${String(pages).padStart(20, "0")}` };
+      return { ...message, items: [], alike: undefined, upTo: `z${String(pages).padStart(20, "0")}` };
     };
     declare(cluster, 3);
     cluster.pass(15_000);

@@ -9,6 +9,7 @@ import { slotKey } from "./Tables.ts";
 import { type RowView, type Rows } from "../Tables.ts";
 import { Step } from "./Step.ts";
 import type { MessageOf } from "../Message.ts";
+import { nextSpan } from "./SnapshotSpan.ts";
 import { freshRecovery } from "./TakingOver.ts";
 
 const cluster = founded();
@@ -26,7 +27,7 @@ const helping = (become: (step: Step) => void = () => undefined, of = cluster): 
   return step;
 };
 const offers = (step: Step, change: Partial<MessageOf<"SnapshotRequest">> = {}): ReadonlyArray<unknown> => {
-  return heard(step, 3, { _tag: "SnapshotRequest", recoveryId, nonce: NONCE, after: "", ...change }).thenSend;
+  return heard(step, 3, { _tag: "SnapshotRequest", recoveryId, nonce: NONCE, after: "", here: undefined, ...change }).thenSend;
 };
 
 /** The same step with other slots on its disk. */
@@ -74,6 +75,46 @@ describe("a member that is asked for what it has decided", () => {
     ]);
     const items = [{ key: slotKey(1, 1), proposalId: OTHER, certificate: undefined, writerReceipt }];
     expect(offers(step)).toMatchObject([{ message: { items } }]);
+  });
+
+  /** What the asking member has: another slot beside those of the cluster, in place of one, or only some of them. */
+  const spanOf = (slots: ReadonlyArray<readonly [string, Rows["slots"]]>) => nextSpan(withSlots(helping(), slots), "");
+  const slotAt = (seq: number): readonly [string, Rows["slots"]] => {
+    const row = cluster.row(2, "slots", slotKey(1, seq));
+    if (row === undefined) throw new Error(`slot ${seq} is bound`);
+    return [slotKey(1, seq), row];
+  };
+  const [first, second] = [slotAt(1), slotAt(2)];
+
+  it.each([
+    ["all of its slots", [first, second]],
+    ["the first of its slots", [first]],
+  ] as const)("says so to who has %s, and gives none of them", (_what, slots) => {
+    const here = spanOf(slots);
+    const alike = here?.digest;
+    expect(alike).toBeDefined();
+    expect(offers(helping(), { here })).toMatchObject([{ message: { alike, upTo: slots.at(-1)?.[0], items: [] } }]);
+  });
+
+  const aborted = { ...second[1], outcome: "ABORTED" as const };
+  it.each<readonly [string, ReadonlyArray<readonly [string, Rows["slots"]]>]>([
+    ["another proposal", [first, [second[0], { ...second[1], proposalId: OTHER }]]],
+    ["another outcome", [first, [second[0], aborted]]],
+    ["one less", [second]],
+    ["one more", [first, second, [slotKey(1, 3), aborted]]],
+  ])("gives its slots to who has %s", (_what, slots) => {
+    const here = spanOf(slots);
+    expect(here).toBeDefined();
+    expect(offers(helping(), { here })).toMatchObject([
+      { message: { alike: undefined, items: [itemAt(1), itemAt(2)], upTo: undefined } },
+    ]);
+  });
+
+  it("compares 64 slots at a time, and none that are not all decided", () => {
+    const slots = Array.from({ length: 65 }, (_, at) => [slotKey(1, at + 1), aborted] as const);
+    expect(spanOf(slots)?.upTo).toBe(slotKey(1, 64));
+    expect(spanOf([first, [second[0], { ...second[1], outcome: "REFUSED" }]])).toBeUndefined();
+    expect(spanOf([])).toBeUndefined();
   });
 
   it.each([

@@ -7,6 +7,7 @@
 import type { Step } from "./Step.ts";
 import type { MessageOf } from "./Message.ts";
 import type { SnapshotItem } from "./Snapshot.ts";
+import { hasSpan } from "./SnapshotSpan.ts";
 import type { PeerId } from "./Topology.ts";
 import { diskHere } from "./UnionPages.ts";
 
@@ -17,9 +18,8 @@ export const onSnapshotRequest = (step: Step, from: PeerId, message: MessageOf<"
   // Its new incarnation must be on record here: from then on nothing can be certified without it (D5).
   if (state.signed.seen.get(from)?.restored?.restoration.recoveryId !== message.recoveryId) return;
   if (state.undecided.preparations.size > 0) return;
-  const { recoveryId, nonce, after } = message;
-  const page = context.view.scan("slots", after, step.capacities.offeredSlots);
-  step.send(from, {
+  const { recoveryId, nonce, after, here } = message;
+  const offer = {
     _tag: "SnapshotOffer",
     recoveryId,
     nonce,
@@ -29,6 +29,12 @@ export const onSnapshotRequest = (step: Step, from: PeerId, message: MessageOf<"
       root: context.crypto.setDigest(state.registry.set),
       count: state.registry.approvers,
     },
+  } as const;
+  if (here !== undefined && hasSpan(step, after, here))
+    return step.send(from, { ...offer, items: [], upTo: here.upTo, alike: here.digest, own: undefined });
+  const page = context.view.scan("slots", after, step.capacities.offeredSlots);
+  step.send(from, {
+    ...offer,
     items: page.flatMap(({ key, row: { proposalId, outcome, writerReceipt } }): ReadonlyArray<SnapshotItem> => {
       // A slot that was refused here is not offered before its proposal has ended.
       if (outcome === "ABORTED") return [{ key, proposalId, certificate: undefined, writerReceipt }];
@@ -36,6 +42,7 @@ export const onSnapshotRequest = (step: Step, from: PeerId, message: MessageOf<"
       return certificate === undefined ? [] : [{ key, proposalId, certificate, writerReceipt: undefined }];
     }),
     upTo: page[step.capacities.offeredSlots - 1]?.key,
+    alike: undefined,
     own: ownOf(step, after === ""),
   });
 };

@@ -61,6 +61,7 @@ describe("a page of what the others have decided", () => {
     cutoff: { topologyDigest: OTHER, root: OTHER, count: 0 },
     items,
     upTo: undefined,
+    alike: undefined,
     own: undefined,
     ...change,
   });

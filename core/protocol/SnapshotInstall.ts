@@ -13,6 +13,7 @@ import type { MessageOf } from "./Message.ts";
 import { proposalId } from "./Proposal.ts";
 import { giveUpSlot, passSlot, takeSlot } from "./Slots.ts";
 import type { SnapshotItem } from "./Snapshot.ts";
+import { nextSpan } from "./SnapshotSpan.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 import { epochOf, signersFor } from "./Topology.ts";
 
@@ -194,4 +195,16 @@ export const installOffer = (step: Step, offer: SnapshotOffer): Installed | unde
     own,
     all.filter(({ key }) => own.upTo === undefined || key <= own.upTo),
   );
+};
+
+/**
+ * The same for slots that the offer's sender has as this peer has them; a change that was hidden here is made visible.
+ * Undefined too where this peer's own have changed since it asked.
+ */
+export const installAlike = (step: Step, { items, after, upTo, alike }: SnapshotOffer): Installed | undefined => {
+  const here = nextSpan(step, after);
+  if (items.length > 0 || here === undefined || here.upTo !== upTo || here.digest !== alike) return undefined;
+  const own = ownSlots(step, after, upTo);
+  const settled = [...own.rows].flatMap(([key, row]) => settledHere(step, key, row) ?? []);
+  return settled.length < own.rows.size ? undefined : installSettled(step, own, settled);
 };

@@ -13,8 +13,11 @@ describe("an offer", () => {
     const old = copyOf(cluster.tables.get(3));
     register(cluster, "bob", 8);
     register(cluster, "carol", 9);
-    cluster.tamper = (sender, _to, message) =>
-      message._tag === "SnapshotOffer" && sender === from ? change(message) : message;
+    cluster.tamper = (sender, _to, message) => {
+      // Whatever it has already, it is offered all.
+      if (message._tag === "SnapshotRequest") return { ...message, here: undefined };
+      return message._tag === "SnapshotOffer" && sender === from ? change(message) : message;
+    };
     comeBackOn(cluster, 3, old);
     return cluster;
   };
@@ -130,6 +133,7 @@ describe("an offer", () => {
           recoveryId: restored?.restoration.recoveryId ?? crypto.setDigest(crypto.emptySet),
           nonce: crypto.setDigest(crypto.emptySet),
           after: "",
+          here: undefined,
         },
         actors: [],
       });
@@ -199,7 +203,7 @@ describe("an offer", () => {
     cluster.tamper = (from, _to, message) => {
       if (from !== 1 || message._tag !== "SnapshotOffer") return message;
       lies += 1;
-      return { ...message, items: [], upTo: undefined };
+      return { ...message, items: [], upTo: undefined, alike: undefined };
     };
     const before = cluster.committed.length;
     declare(cluster, 3);
@@ -210,5 +214,76 @@ describe("an offer", () => {
       .map(({ changes }) => changes.filter(({ table }) => table === "slots"));
     expect(Math.max(...sizes.map((changes) => changes.length))).toBe(128);
     expectWhole(cluster, 140);
+  });
+
+  it("leaves out what the restored member has already, but for the first that differs", () => {
+    const cluster = founded();
+    register(cluster, "alice", 7);
+    const old = copyOf(cluster.tables.get(3));
+    register(cluster, "bob", 8);
+    const items: Array<number> = [];
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "SnapshotOffer") items.push(message.items.length);
+      return message;
+    };
+    declare(cluster, 3);
+    cluster.pass(5_000);
+    expectWhole(cluster, 2);
+    expect(new Set(items)).toEqual(new Set([0]));
+    items.splice(0);
+    comeBackOn(cluster, 3, old);
+    cluster.pass(5_000);
+    expectWhole(cluster, 2);
+    expect(new Set(items)).toEqual(new Set([0, 1]));
+  });
+
+  it("goes on where it was when the restored member's process ended", () => {
+    const cluster = founded();
+    const old = copyOf(cluster.tables.get(3));
+    for (let at = 0; at < 40; at++) cluster.register(1, `r${at}`, `id-${at}`, at);
+    cluster.pass(8_000);
+    let pages = 0;
+    const sizes: Array<number> = [];
+    cluster.tamper = (_from, to, message) => {
+      if (message._tag !== "SnapshotOffer") return message;
+      pages += 1;
+      if (pages === 3) cluster.peers.get(to)?.stop();
+      if (pages === 3) return undefined;
+      sizes.push(message.items.length);
+      return message;
+    };
+    comeBackOn(cluster, 3, old);
+    cluster.pass(1_000);
+    expect(sizes).toEqual([16, 16]);
+    cluster.start(3);
+    cluster.pass(8_000);
+    expectWhole(cluster, 40);
+    expect(sizes).toEqual([16, 16, 0, 8]);
+  });
+
+  it.each([
+    ["says that all is alike where it is not", (offer: MessageOf<"SnapshotOffer">) => ({ ...offer, items: [] })],
+    ["says that, and gives something all the same", (offer: MessageOf<"SnapshotOffer">) => offer],
+    [
+      "says that of more slots than were compared",
+      (offer: MessageOf<"SnapshotOffer">) => ({ ...offer, items: [], upTo: slotKey(1, 3) }),
+    ],
+  ])("that %s is not taken; another member's is", (_what, change) => {
+    const cluster = founded();
+    register(cluster, "alice", 7);
+    register(cluster, "bob", 8);
+    const old = copyOf(cluster.tables.get(3));
+    register(cluster, "carol", 9);
+    let [span, lies] = [undefined, 0] as [MessageOf<"SnapshotRequest">["here"], number];
+    cluster.tamper = (sender, _to, message) => {
+      if (message._tag === "SnapshotRequest") span = message.here;
+      if (message._tag !== "SnapshotOffer" || sender !== 1) return message;
+      lies += 1;
+      return change({ ...message, alike: span?.digest, upTo: message.upTo ?? span?.upTo });
+    };
+    comeBackOn(cluster, 3, old);
+    cluster.pass(10_000);
+    expect(lies).toBeGreaterThan(0);
+    expectWhole(cluster, 3);
   });
 });

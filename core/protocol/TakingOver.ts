@@ -12,7 +12,8 @@ import { settleRefusals } from "./Lifecycle.ts";
 import { continueSlots } from "./Slots.ts";
 import { takeUp } from "./Joining.ts";
 import type { MessageOf } from "./Message.ts";
-import { type Installed, installOffer, ownSlots } from "./SnapshotInstall.ts";
+import { type Installed, installAlike, installOffer, ownSlots } from "./SnapshotInstall.ts";
+import { nextSpan } from "./SnapshotSpan.ts";
 import type { PeerId } from "./Topology.ts";
 import { CONTRADICTION, OTHER_BACKUP, unite } from "./Union.ts";
 import { diskThere, installUnited, incarnationsOnRecord, lookAt } from "./UnionPages.ts";
@@ -90,10 +91,12 @@ export const requestMore = (step: Step, transfer: Transfer): void => {
   } = step.state;
   if (recovery?.nonce === undefined || restored === undefined) return;
   const { recoveryId } = restored.restoration;
-  const { helper, after } = transfer;
+  const { helper, after, union } = transfer;
   const waitsFor = `takes the registry from peer ${helper}`;
   step.draft("rejoining").recovery = { ...recovery, transfer: { ...transfer, askedAt: step.elapsed }, waitsFor };
-  step.send(helper, { _tag: "SnapshotRequest", recoveryId, nonce: recovery.nonce, after });
+  // Disks that are to be united are shown whole: each is looked at by itself.
+  const here = union === undefined ? nextSpan(step, after) : undefined;
+  step.send(helper, { _tag: "SnapshotRequest", recoveryId, nonce: recovery.nonce, after, here });
 };
 
 export const onSnapshotOffer = (step: Step, from: PeerId, offer: MessageOf<"SnapshotOffer">): void => {
@@ -113,7 +116,7 @@ export const onSnapshotOffer = (step: Step, from: PeerId, offer: MessageOf<"Snap
   const { topologyDigest, root, count } = offer.cutoff;
   if (topologyDigest !== step.membership.digest || root !== transfer.root || count !== transfer.count)
     return waitFor(step, `peer ${from} offers another registry than it had`, from);
-  const installed = installOffer(step, offer);
+  const installed = offer.alike === undefined ? installOffer(step, offer) : installAlike(step, offer);
   if (installed === undefined) return waitFor(step, `peer ${from} offers what does not hold`, from);
   if (installed.isSeen) hide(step);
   const next = { ...settledBy(step, transfer, installed), empty };

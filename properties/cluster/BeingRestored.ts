@@ -19,6 +19,8 @@ const restoring = () => {
   cluster.tamper = (from, to, message) => {
     if (message._tag === "Ready" && to === 2) answers.set(from, message);
     if (message._tag === "SnapshotOffer") offers.push(message);
+    // Whatever it has already, it is offered all.
+    if (message._tag === "SnapshotRequest") return { ...message, here: undefined };
     return message._tag === "SnapshotOffer" ? undefined : message;
   };
   declare(cluster, 2);

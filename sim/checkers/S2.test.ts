@@ -39,6 +39,7 @@ const offer = (item: object): Message => ({
   ...offered,
   items: [{ key: "1", proposalId: id, certificate: undefined, writerReceipt: undefined, ...item }],
   upTo: undefined,
+  alike: undefined,
   own: undefined,
 });
 

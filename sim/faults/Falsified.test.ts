@@ -90,7 +90,13 @@ describe("a false message", () => {
 
   it("leaves out only what was absent before", () => {
     const hearsay = new Hearsay();
-    const full: Message = { _tag: "SnapshotRequest", recoveryId: digest("1"), nonce: digest("2"), after: "" };
+    const full: Message = {
+      _tag: "SnapshotRequest",
+      recoveryId: digest("1"),
+      nonce: digest("2"),
+      after: "",
+      here: { upTo: "1", digest: digest("3") },
+    };
     hearsay.note(full);
     expect(lies(full, hearsay).every((lie) => Object.values(lie).every((value) => value !== undefined))).toBe(true);
     const probe: Message = {

@@ -64,6 +64,7 @@ export const scarcitySchedules = {
       capacities: smallOnes(
         choices,
         "offeredSlots",
+        "comparedSlots",
         "ownSlots",
         "summedRecords",
         "listedKeys",

@@ -20,6 +20,7 @@ const ranges: Readonly<Record<Drawable, Stretch>> = {
   // Two statements of each of five members.
   heldStatements: [10, 14],
   offeredSlots: [1, 4],
+  comparedSlots: [1, 4],
   ownSlots: [1, 4],
   summedRecords: [1, 4],
   indexedApprovers: [1, 6],

@@ -72,7 +72,7 @@ export const traitorSchedules = {
     marks: { "a field of a SnapshotOffer was a lie": 4, "a restored peer is a member again": 4 },
     sizes: CLUSTER,
     plan: (choices) => ({
-      capacities: smallOnes(choices, "offeredSlots", "ownSlots"),
+      capacities: smallOnes(choices, "offeredSlots", "comparedSlots", "ownSlots"),
       steps: 2_000,
       workload: { callers: 4, mostThinkMicros: 60_000 },
     }),
