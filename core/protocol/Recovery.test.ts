@@ -64,7 +64,9 @@ describe("what a peer that is being restored asks of all others", () => {
     const { recoveryId } = offer;
     const here = nextSpan(step, "");
     expect(here?.upTo).toBe(slotKey(1, 1));
-    expect(sent(step)).toEqual([{ to: 1, _tag: "SnapshotRequest", recoveryId, nonce: underWay.nonce, after: "", here }]);
+    expect(sent(step)).toEqual([
+      { to: 1, _tag: "SnapshotRequest", recoveryId, nonce: underWay.nonce, after: "", here },
+    ]);
   });
 
   it.each<readonly [string, Partial<Recovery>, (step: WholeStep, ready: Ready) => Ready | undefined]>([

@@ -27,7 +27,8 @@ const helping = (become: (step: Step) => void = () => undefined, of = cluster): 
   return step;
 };
 const offers = (step: Step, change: Partial<MessageOf<"SnapshotRequest">> = {}): ReadonlyArray<unknown> => {
-  return heard(step, 3, { _tag: "SnapshotRequest", recoveryId, nonce: NONCE, after: "", here: undefined, ...change }).thenSend;
+  return heard(step, 3, { _tag: "SnapshotRequest", recoveryId, nonce: NONCE, after: "", here: undefined, ...change })
+    .thenSend;
 };
 
 /** The same step with other slots on its disk. */

@@ -189,13 +189,14 @@ export class Words {
     }
   }
 
-  #offer({ items, cutoff, upTo, own }: MessageOf<"SnapshotOffer">): string {
+  #offer({ items, cutoff, upTo, alike, own }: MessageOf<"SnapshotOffer">): string {
     const slots = items.map(
       ({ key, proposalId: id, certificate }) =>
         `slot ${slotOf(key)} ${certificate === undefined ? "aborted" : "applied"} ${this.#names.of("p", id)}`,
     );
     const whole = `${cutoff.count} approvers${upTo === undefined ? ", no more" : ""}${own === undefined ? "" : ", itself restored"}`;
-    return [...slots, whole].join(", ");
+    const same = alike === undefined || upTo === undefined ? [] : [`all alike to slot ${slotOf(upTo)}`];
+    return [...slots, ...same, whole].join(", ");
   }
 
   answer(answer: Answer): string {
