@@ -10,7 +10,8 @@ import type { Figures } from "./Cluster.ts";
 import { type Call, load, registrations, succeeded } from "./Load.ts";
 import { memoryMiB } from "./Processes.ts";
 import { median, quantile, rounded } from "./Statistics.ts";
-import { type Stretch, stretchesOf, stretchesWrittenTo } from "./Stretches.ts";
+import { portIn } from "./LoadedPort.ts";
+import { type Stretch, stretchesOf } from "./Stretches.ts";
 
 const REGISTERING = 64;
 /** Registrations made at a time: their bodies are made beforehand. */
@@ -101,7 +102,12 @@ const promote = async (size: number): Promise<Figures> => {
     const [source] = alone.ready.peers;
     await running.stop();
     const words = ["promote", "--peers", String(PEERS)];
-    const launched = launchDevClusterIn("built", folder, stretchesWrittenTo(folder), words);
+    const launched = launchDevClusterIn(
+      "built",
+      folder,
+      portIn(folder, new URL("./StretchPort.ts", import.meta.url)),
+      words,
+    );
     running = launched.running;
     if (source === undefined) throw new Error("there is one peer");
     const probed = await probe(source.url, alone.ready.token, read);

@@ -6,7 +6,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 
-const folder = process.env["BENCH_STRETCHES"] ?? "";
+const folder = process.env["BENCH_PORT"] ?? "";
 const LOOK_MILLIS = 2;
 /** Shorter ones are not worth a line. */
 const LEAST_MILLIS = 4;

@@ -1,8 +1,6 @@
 /** Long stretches of work of the event loops of measured processes, which reads have to wait for. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import ts from "typescript";
 
 /** When a stretch ended, and what it took of the processor. */
 export interface Stretch {
@@ -10,17 +8,6 @@ export interface Stretch {
   readonly at: number;
   readonly millis: number;
 }
-
-/** Compiles the port into a folder. @returns the environment of processes whose stretches are written down there */
-export const stretchesWrittenTo = (folder: string): Readonly<Record<string, string>> => {
-  const source = readFileSync(fileURLToPath(new URL("./StretchPort.ts", import.meta.url)), "utf8");
-  const { outputText } = ts.transpileModule(source, {
-    compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2023 },
-  });
-  const port = join(folder, "StretchPort.cjs");
-  writeFileSync(port, outputText);
-  return { NODE_OPTIONS: `--require "${port}"`, BENCH_STRETCHES: folder };
-};
 
 /** The long stretches of a process, in order. */
 export const stretchesOf = (folder: string, pid: number): ReadonlyArray<Stretch> => {
