@@ -10,6 +10,21 @@ const withCrypto = (change: (crypto: Crypto) => Partial<Crypto>) => (): Tamperin
   cryptography: (honest) => ({ ...honest, crypto: { ...honest.crypto, ...change(honest.crypto) } }),
 });
 
+const longerBy = (row: Rows["sessions"], millis: number): Rows["sessions"] => ({
+  ...row,
+  session: { ...row.session, expiresAt: row.session.expiresAt + millis },
+});
+
+/** Sessions last by so many milliseconds longer, as every peer finds them. */
+const lasting = (longer: (row: Rows["sessions"]) => number) => (): Tampering => ({
+  found: (_peer, table, row) => {
+    if (table !== "sessions" || row === undefined) return row;
+    const known = row as Rows["sessions"];
+    const other: object = longerBy(known, longer(known));
+    return other as typeof row;
+  },
+});
+
 /** The row of the session that a preparation reserves, as if that had completed it. */
 const completedEarly = (): Tampering => ({
   written: (_world, peer, writes) => [
@@ -185,12 +200,36 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     changes: "every member takes a session for as long as it likes",
     finds: "S30",
     schedule: "finish-across-crashes",
+    tampering: lasting(() => 60_000),
+  },
+  {
+    name: "expires-early",
+    changes: "an enrollment that nobody has completed is over half a second before its deadline",
+    finds: "S61",
+    schedule: "finish-across-crashes",
     tampering: () => ({
-      found: (_peer, table, row) => {
-        if (table !== "sessions" || row === undefined) return row;
-        const known = row as Rows["sessions"];
-        const longer: object = { ...known, session: { ...known.session, expiresAt: known.session.expiresAt + 60_000 } };
-        return longer as typeof row;
+      ...lasting(({ completed }) => (completed === undefined ? -500 : 0))(),
+      ...rows("sessions", (row) => (row.completed === undefined ? row : longerBy(row, 500)))(),
+    }),
+  },
+  {
+    name: "retried-for-an-hour",
+    changes: "the response that has completed an enrollment succeeds after its deadline too",
+    finds: "S61",
+    schedule: "finish-across-crashes",
+    tampering: lasting(({ completed }) => (completed === undefined ? 0 : 3_600_000)),
+  },
+  {
+    name: "completed-takes-room",
+    changes: "the writer takes completed enrollments for unfinished ones",
+    finds: "S56",
+    schedule: "few-sessions",
+    tampering: () => ({
+      stepped: (_world, _peer, state) => {
+        const { sessions } = enrollmentIn(state);
+        if (!(sessions instanceof Map)) return;
+        for (const [name, mark] of enrollmentIn(state).sessions)
+          if (mark.isCompleted) sessions.set(name, { ...mark, isCompleted: false });
       },
     }),
   },

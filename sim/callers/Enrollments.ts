@@ -51,7 +51,8 @@ export class Enrollments {
 
   /** A response that was sent before, to the letter or written anew. */
   #again(unit: Unit): Finish | undefined {
-    const sent = this.#any(unit, "response", this.#sent);
+    const isDone = this.#enrolled.length > 0 && unit.chance("that enrolled", 500);
+    const sent = this.#any(unit, "response", isDone ? this.#enrolled : this.#sent);
     if (sent === undefined || !unit.chance("is written anew", 400)) return sent;
     this.#world.marks.add("a response was written anew");
     return this.#world.commands.enrollment.rewritten(sent);

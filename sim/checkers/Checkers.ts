@@ -68,6 +68,7 @@ import { S57 } from "./S57.ts";
 import { S58 } from "./S58.ts";
 import { S59 } from "./S59.ts";
 import { S60 } from "./S60.ts";
+import { S61 } from "./S61.ts";
 import type { TableName, Write } from "../../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
@@ -130,6 +131,7 @@ const makers: ReadonlyArray<
   ["S58", S58],
   ["S59", S59],
   ["S60", S60],
+  ["S61", S61],
   ["K1", K1],
   ["K2", K2],
   ["K4", K4],

@@ -1,6 +1,6 @@
 /**
- * S56: a registrar is told that there is no room for an enrollment only where it has opened as many as one may have
- * unfinished, or all have opened as many as there may be. Asked where no member lies or came back on an old disk.
+ * S56: a registrar is told that there is no room for an enrollment only where it has as many unfinished as one may, or
+ * all have opened as many as there may be. Asked where no member lies or came back on an old disk.
  */
 import type { Session } from "../../core/commands/enrollPasskey/Session.ts";
 import type { Checker } from "./Checker.ts";
@@ -17,14 +17,21 @@ const OF_ALL = "There are ";
 export const S56 = (ghost: Ghost): Checker => {
   const most = { ...OF_SERVICE, ...ghost.capacities };
   /** By request: who asks. */
-  const callers = new Map<string, string>();
+  const callers = new Map<string, { readonly caller: string; readonly place: number }>();
   /** By registration id: every session that was ever offered to a member or stored. */
   const sessions = new Map<string, Session>();
+  /** By registration id: how many requests had come when the writer had durably what completed it. */
+  const completed = new Map<string, number>();
+  let places = 0;
   const opened = (session: Session): void => void sessions.set(session.registrationId, session);
 
-  const countFor = (caller: string): number => {
+  /** Those that were unfinished when so many requests had come, or have been opened since. */
+  const countFor = (caller: string, place: number): number => {
     let count = 0;
-    for (const { requestId } of sessions.values()) if ((callers.get(requestId) ?? caller) === caller) count += 1;
+    for (const { requestId, registrationId } of sessions.values()) {
+      const isOther = (callers.get(requestId)?.caller ?? caller) !== caller;
+      if (!isOther && (completed.get(registrationId) ?? place) >= place) count += 1;
+    }
     return count;
   };
   const assertFull = (requestId: string, has: number, may: number, whose: string): void => {
@@ -49,27 +56,31 @@ export const S56 = (ghost: Ghost): Checker => {
     delivered: settle,
     swept: settle,
     atDesk: (_peer, { what, requestId, caller }) => {
-      if (what === "came") callers.set(requestId, caller);
+      if (what === "came") callers.set(requestId, { caller, place: ++places });
     },
     sent: (_peer, message) => {
       if (message._tag === "Session.Mirror") for (const { session } of message.items) opened(session);
     },
     written: {
-      sessions: (_peer, write) => {
-        if (write.op !== "remove") opened(write.row.session);
+      sessions: ({ slot }, write) => {
+        if (write.op === "remove") return;
+        opened(write.row.session);
+        const isAtWriter = ghost.membership?.writer === slot;
+        if (isAtWriter && write.row.completed !== undefined && !completed.has(write.key))
+          completed.set(write.key, places);
       },
     },
     replied: (peer, { requestId, answer }) => {
       if (answer._tag !== "Rejected" || answer.rejection.code !== "SESSION_CAPACITY") return;
-      const caller = callers.get(requestId);
-      if (caller === undefined || (ghost.lying | ghost.forgetful) !== 0) return;
+      const asked = callers.get(requestId);
+      if (asked === undefined || (ghost.lying | ghost.forgetful) !== 0) return;
       const { detail } = answer.rejection;
       const { process } = peer;
       told.push(() => {
         // A process that ended in the middle of a step has not said everything.
         if (peer.process !== process || peer.state === undefined) return;
         if (detail.startsWith(OF_ONE))
-          assertFull(requestId, countFor(caller), most.sessionsPerRegistrar, "of its registrar");
+          assertFull(requestId, countFor(asked.caller, asked.place), most.sessionsPerRegistrar, "of its registrar");
         if (detail.startsWith(OF_ALL)) assertFull(requestId, sessions.size, most.sessions, "of all registrars");
       });
     },

@@ -87,7 +87,7 @@ export const rules = {
   "2.8 authorities": ofKeys("2.8 authorities", "KEYGEN answered 201", "S30"),
   "2.8 command": ofKeys("2.8 command", "SIGN answered Signed", "S30", "K14"),
   "3.1 ceremony": answer(["FINISH"], "INVALID_CEREMONY", "S14", "S30"),
-  "3.1 deadline": answer(["FINISH"], "REGISTRATION_EXPIRED", "S30"),
+  "3.1 deadline": answer(["FINISH"], "REGISTRATION_EXPIRED", "S30", "S61"),
   "3.1 one response": {
     judges: ["S15", "S30"],
     refused: refusedAs(["FINISH"], "REGISTRATION_COMPLETED"),

@@ -48,6 +48,8 @@ const SESSIONS = 250;
 const ANSWER_MILLIS = 10_000;
 const SHORT_ANSWER_MILLIS = 3_000;
 const SHORT_ANSWERS = 120;
+/** In how many runs of a thousand invitations expire while their holders think. */
+const SHORT_ENROLLMENTS = 300;
 /** Fewer steps where each costs more. */
 const CODEC_STEPS = 300;
 const REAL_STEPS = 120;
@@ -105,7 +107,7 @@ export const planOf = (
     clockMovesMillis: among(choices, "clockMovesMillis", 0, 0, 1, 20),
     redelivery: 60,
     bodyBytes: 0,
-    sessionMillis: 20_000,
+    sessionMillis: choices.plan("short enrollments").chance("happens", SHORT_ENROLLMENTS) ? 2_000 : 20_000,
     answerMillis: choices.plan("short answers").chance("happens", SHORT_ANSWERS) ? SHORT_ANSWER_MILLIS : ANSWER_MILLIS,
     ...draft,
     ...(promotion === undefined ? {} : { promotion }),
