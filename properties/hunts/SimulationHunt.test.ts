@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect } from "effect";
 import { afterAll, describe, expect, it } from "vitest";
-import { runCustody } from "../cli/CustodyProcess.ts";
+import { program, runCustody } from "../cli/CustodyProcess.ts";
+import { Running } from "../cli/Running.ts";
 import { Interruption } from "../../sim/run/Interruption.ts";
 import { runSeed } from "../../sim/run/Simulation.ts";
 import { parseTape } from "../../sim/tape/TapeFormat.ts";
@@ -63,6 +64,18 @@ describe("what is thrown inside a seed", () => {
     expect([code, told.seeds, told.events > 0]).toEqual([1, 7, true]);
     expect(told.failures.map((each: { violation: { id: string } }) => each.violation.id)).toContain("E1");
     expect(told.tapes[0].file).toContain("E1-calm-");
+  });
+
+  it("is told at once, and in the end where a signal ends the hunt", async () => {
+    const args = ["--seeds", "1..100000", "--schedule", "calm", "--peers", "3", "--steps", "300", "--crypto", "fast"];
+    const more = ["--bug", "thrown-out-of-a-step", "--no-shrink", "--jobs", "1", "--tapes", folder];
+    const running = new Running([program, "sim", "run", ...args, ...more]);
+    await running.until((text) => /^seed \d+ \(schedule calm, 3 peers\) breaks E1$/m.exec(text) ?? undefined);
+    expect(await running.stop("SIGINT")).toBe(1);
+    const { stdout, stderr } = running;
+    expect(stderr).toContain("ending with the seeds that are under way");
+    expect(stdout).toMatch(/^\d+ seeds failed$/m);
+    expect(stdout).toMatch(/E1-calm-\d+\.tape/);
   });
 
   it("is none where somebody who looks on ends the run", () => {

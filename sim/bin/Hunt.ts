@@ -30,6 +30,8 @@ export interface Hunt {
   /** Milliseconds after which no more seeds are begun; by default unbounded. */
   readonly millis: number | undefined;
   readonly options: HuntOptions;
+  /** Once it is aborted no more seeds are begun: those under way are the last. */
+  readonly stop?: AbortSignal;
   /** Told after every batch. */
   readonly progress: (report: HuntReport) => void;
   /** The program of its processes; by default HuntWorker. */
@@ -43,7 +45,15 @@ const WORKER = fileURLToPath(new URL(`./HuntWorker${extname(import.meta.url)}`, 
  * Runs a hunt. An error thrown by a seed is a finding, and so is a process that ends in a seed: the seeds that it was
  * handed are run again alone, each in a process that may end. Rejects where no process can be started.
  */
-export const hunt = async ({ seeds, jobs, millis, options, progress, worker = WORKER }: Hunt): Promise<HuntReport> => {
+export const hunt = async ({
+  seeds,
+  jobs,
+  millis,
+  options,
+  stop,
+  progress,
+  worker = WORKER,
+}: Hunt): Promise<HuntReport> => {
   const report = new HuntReport();
   const endsAt = millis === undefined ? Number.POSITIVE_INFINITY : performance.now() + millis;
   let next = seeds.first;
@@ -52,7 +62,7 @@ export const hunt = async ({ seeds, jobs, millis, options, progress, worker = WO
   const nextBatch = (): Batch | undefined => {
     const suspect = suspects.shift();
     if (suspect !== undefined) return { first: suspect, last: suspect, options };
-    if (next > seeds.last || performance.now() >= endsAt) return undefined;
+    if (next > seeds.last || performance.now() >= endsAt || stop?.aborted === true) return undefined;
     const first = next;
     next = Math.min(first + BATCH_SEEDS, seeds.last + 1);
     return { first, last: next - 1, options };

@@ -19,3 +19,5 @@ process.on("message", (batch: Batch) =>
   process.send?.(run(batch), undefined, undefined, (failure) => failure !== null && stop()),
 );
 process.on("disconnect", stop);
+// Those of a terminal reach every process of a hunt: its own ends it, once what is under way is done.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);

@@ -1,5 +1,5 @@
 /** How far a hunt is, on standard error: a bar on a terminal, a line now and then elsewhere. */
-import type { HuntReport } from "../hunting/Report.ts";
+import { failedText, type HuntReport } from "../hunting/Report.ts";
 
 const BAR_CELLS = 30;
 const REDRAW_MILLIS = 100;
@@ -18,6 +18,8 @@ export class Progress {
   readonly #stream: NodeJS.WriteStream;
   readonly #startedAt = performance.now();
   #drawnAt: number;
+  /** Failures that were told of. */
+  #told = 0;
 
   /** @param total how many seeds there are to run */
   constructor(total: number, stream: NodeJS.WriteStream = process.stderr) {
@@ -36,6 +38,9 @@ export class Progress {
   }
 
   readonly update = (report: HuntReport): void => {
+    // A hunt may go on for hours: nobody has to wait for what it has found.
+    for (const failure of report.failures.slice(this.#told)) this.say(failedText(failure));
+    this.#told = report.failures.length;
     const now = performance.now();
     if (now - this.#drawnAt < (this.#stream.isTTY ? REDRAW_MILLIS : LINE_MILLIS)) return;
     this.#drawnAt = now;
@@ -43,6 +48,12 @@ export class Progress {
     const line = `${report.seeds} of ${this.#total} seeds, ${this.rates(report)}${failed}`;
     this.#stream.write(this.#stream.isTTY ? `\r\u001b[K${bar(report.seeds, this.#total)} ${line}` : `${line}\n`);
   };
+
+  /** Prints a line above the bar. */
+  say(line: string): void {
+    this.end();
+    this.#stream.write(`${line}\n`);
+  }
 
   /** Takes the bar away. */
   end(): void {

@@ -33,6 +33,8 @@ import { shrinkCommand } from "./shrinkCommand.ts";
 import { sourceCommit } from "./SourceCommit.ts";
 import { between, endAsFailed, misused, parsed, write } from "./Terminal.ts";
 
+const signals = ["SIGINT", "SIGTERM"] as const;
+
 const MOST_JOBS = 64;
 const DEFAULT_JOBS = 2;
 
@@ -172,11 +174,27 @@ interface HuntGiven extends Keeping {
   readonly millis: number | undefined;
 }
 
+/** At a signal a hunt begins no more seeds, and tells what it found; a terminal and npm both pass one on. */
+const untilSignal = async <A>(progress: Progress, run: (stop: AbortSignal) => Promise<A>): Promise<A> => {
+  const stop = new AbortController();
+  const onSignal = (): void => {
+    if (stop.signal.aborted) return;
+    stop.abort();
+    progress.say("ending with the seeds that are under way");
+  };
+  for (const signal of signals) process.on(signal, onSignal);
+  try {
+    return await run(stop.signal);
+  } finally {
+    for (const signal of signals) process.off(signal, onSignal);
+  }
+};
+
 const runMany = (seeds: SeedRange, given: HuntOptions, { jobs, millis, requiresAll, ...keeping }: HuntGiven) =>
   Effect.gen(function* () {
     const progress = new Progress(seeds.last - seeds.first + 1);
     const report = yield* Effect.promise(() =>
-      hunt({ seeds, jobs, millis, options: given, progress: progress.update }),
+      untilSignal(progress, (stop) => hunt({ seeds, jobs, millis, options: given, stop, progress: progress.update })),
     );
     progress.end();
     const { millis: took } = progress;
@@ -192,7 +210,7 @@ const runMany = (seeds: SeedRange, given: HuntOptions, { jobs, millis, requiresA
         : huntLines(report, progress, kept, coverage),
     );
     if (report.failures.length > 0 || coverage.isRed) yield* endAsFailed;
-  });
+  }).pipe(Effect.uninterruptible);
 
 const run = Command.make(
   "run",

@@ -134,14 +134,18 @@ export const calledAs = (program: string, run: RunReport): RunReport => ({
   replay: `${program} ${run.replay.slice(run.replay.indexOf("sim run "))}`,
 });
 
+/** What a failing run broke, in a line. */
+export const failedText = ({ seed, schedule, peers, violation }: RunReport): string =>
+  `seed ${seed} (schedule ${schedule}, ${peers} peer${peers === 1 ? "" : "s"}) breaks ${violation?.id ?? "nothing"}`;
+
 /** A failure in five lines. @param program how `custody` is called */
 export const failureLines = (program: string, run: RunReport): ReadonlyArray<string> => {
-  const { seed, schedule, peers, violation } = run;
+  const { violation } = run;
   const { replay } = calledAs(program, run);
   return violation === undefined
     ? []
     : [
-        `seed ${seed} (schedule ${schedule}, ${peers} peer${peers === 1 ? "" : "s"}) breaks ${violation.id}`,
+        failedText(run),
         `  fact: ${violation.facts[0]}`,
         `  fact: ${violation.facts[1]}`,
         `  replay: ${replay}`,
