@@ -27,6 +27,7 @@ import { policyBugs } from "./PolicyBugs.ts";
 import { promotionBugs } from "./PromotionBugs.ts";
 import { readinessBugs } from "./ReadinessBugs.ts";
 import { registryBugs } from "./RegistryBugs.ts";
+import { repairBugs } from "./RepairBugs.ts";
 import { repetitionBugs } from "./RepetitionBugs.ts";
 import { restoreBugs } from "./RestoreBugs.ts";
 import { sessionBugs } from "./SessionBugs.ts";
@@ -67,6 +68,7 @@ export const plantedBugs: ReadonlyArray<PlantedBug> = [
   ...makingBugs,
   ...keyLivenessBugs,
   ...keyReadBugs,
+  ...repairBugs,
   ...dealBugs,
   ...promotionBugs,
 ];

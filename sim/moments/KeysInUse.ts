@@ -101,15 +101,21 @@ const anybody: Helpers = (unit, others, threshold) => {
   ).flat();
 };
 
+const isRestored = ({ ghost }: World, { slot }: SimPeer): boolean => (ghost.restored & maskOf(slot)) !== 0;
+
 /** Whenever a peer has lost a share, its operator has it repaired. */
 const repairWith = (helpersOf: Helpers): Nemesis => {
   const now = rarely(SECOND / 10);
   /** By peer and key: the helpers that were asked last. */
   const asked = new Map<string, string>();
   return {
-    flushed: (world, peer) => {
-      if (world.healed || peer.isLying || peer.isDamaged || peer.state?.fitness.unsealed !== true) return;
-      if ((world.ghost.restored & maskOf(peer.slot)) === 0) return;
+    flushed: (world, flushing, writes) => {
+      if (world.healed || world.ghost.restored === 0) return;
+      // Best while another member has something undecided that this one has not heard of yet.
+      const isReserving = writes.some(({ table, op }) => table === "preparations" && op === "insert");
+      const peer = isReserving ? world.peers.find((each) => each !== flushing && isRestored(world, each)) : flushing;
+      if (peer === undefined || !isRestored(world, peer)) return;
+      if (peer.isLying || peer.isDamaged || peer.state?.fitness.unsealed !== true) return;
       now(world, (unit) => {
         const keyId = lackingAt(peer);
         if (keyId === undefined) return;

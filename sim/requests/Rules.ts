@@ -123,7 +123,7 @@ export const rules = {
   "7 428": answer(["METADATA"], "PRECONDITION_REQUIRED", "S30"),
   "7 429 sessions": answer(["OPTIONS"], "SESSION_CAPACITY", "S10", "S56"),
   "7 429 preparations": answer(["REGISTER"], "PREPARATION_CAPACITY", "S10"),
-  "10.5 helpers": ofKeys("10.5 helpers", "REPAIR answered Repaired", "S30", "K7"),
+  "10.5 helpers": ofKeys("10.5 helpers", "REPAIR answered Repaired", "S30", "K7", "K19"),
   "10.7 base": ofKeys("10.7 base", "KEYGEN answered 200", "S30", "K6"),
   "10.7 destruction": ofKeys("10.7 destruction", "DESTROY answered KeyDestroyed", "S30", "K9"),
   "8 body": edge("8 body", "S30"),

@@ -1,0 +1,41 @@
+/** Bugs in when members repair a share. */
+import type { SimPeer } from "../world/SimPeer.ts";
+import { FOREIGN, type PlantedBug } from "./PlantedBug.ts";
+
+export const repairBugs: ReadonlyArray<PlantedBug> = [
+  {
+    name: "repairs-by-another-registry",
+    changes: "a peer that has a share repaired names a registry that it does not have",
+    finds: "K19",
+    schedule: "restore-after-refresh",
+    tampering: () => ({
+      said: (_peer, message) => (message._tag === "Repair.Open" ? { ...message, registryRoot: FOREIGN } : message),
+    }),
+  },
+  {
+    name: "helps-while-undecided",
+    changes: "a helper of a repair overlooks what is undecided at it",
+    finds: "K19",
+    schedule: "repair-retry-other-helpers",
+    peers: 5,
+    steps: 1_500,
+    tampering: () => {
+      const hidden = new Map<SimPeer, () => void>();
+      return {
+        delivered: (_world, peer, message) => {
+          const { undecided } = peer.state ?? {};
+          if (message._tag !== "Repair.Open" || !peer.isIdle || undecided === undefined) return message;
+          const { preparations } = undecided;
+          Object.assign(undecided, { preparations: new Map() });
+          hidden.set(peer, () => Object.assign(undecided, { preparations }));
+          return message;
+        },
+        said: (peer, message) => {
+          hidden.get(peer)?.();
+          hidden.delete(peer);
+          return message;
+        },
+      };
+    },
+  },
+];
