@@ -1,6 +1,6 @@
-/** Bugs in when members repair a share. */
+/** Bugs in when members repair a share, and in what their audits tell of it. */
 import type { SimPeer } from "../world/SimPeer.ts";
-import { FOREIGN, type PlantedBug } from "./PlantedBug.ts";
+import { FOREIGN, type PlantedBug, rows } from "./PlantedBug.ts";
 
 export const repairBugs: ReadonlyArray<PlantedBug> = [
   {
@@ -37,5 +37,14 @@ export const repairBugs: ReadonlyArray<PlantedBug> = [
         },
       };
     },
+  },
+  {
+    name: "repairs-another-generation",
+    changes: "the audit of a repair names the generation after the one whose share was repaired",
+    finds: "S32",
+    schedule: "restore-after-refresh",
+    tampering: rows("audit", (row) =>
+      row.event === "SHARE_REPAIRED" ? { ...row, generation: (row.generation ?? 0) + 1 } : row,
+    ),
   },
 ];

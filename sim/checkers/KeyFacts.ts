@@ -56,6 +56,10 @@ export class KeyFacts {
 
 const WIDTH = 16;
 
+/** How rows name a generation, and a share of it. */
+export const generationKey = (keyId: string, generation: number): string =>
+  `${keyId}/${String(generation).padStart(WIDTH, "0")}`;
+
 /** The row of a generation at a peer. */
 export const generationAt = (store: RowView, keyId: string, generation: number): Generation | undefined =>
-  store.get("generations", `${keyId}/${String(generation).padStart(WIDTH, "0")}`);
+  store.get("generations", generationKey(keyId, generation));

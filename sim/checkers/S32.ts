@@ -1,6 +1,6 @@
 /**
- * S32: every applied proposal leaves exactly one audit row at every member that applied it, and so do the founding and
- * each step of a promotion, in an unbroken chain, and each row names the integrity key that was the newest then. S34
+ * S32: every applied proposal leaves exactly one audit row at every member that applied it, and so do the founding,
+ * each step of a promotion, each consent and each share that was repaired, in an unbroken chain, and each row names the integrity key that was the newest then. S34
  * judges what operators did.
  */
 import { allRows } from "../../core/protocol/AllRows.ts";
@@ -10,6 +10,7 @@ import { topologyDigest } from "../../core/protocol/Topology.ts";
 import type { Rows, RowView, Write } from "../../core/Tables.ts";
 import { protocolTables, SELF } from "../../core/protocol/Tables.ts";
 import type { Checker } from "./Checker.ts";
+import { generationKey } from "./KeyFacts.ts";
 import { type Ghost, maskOf } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
 
@@ -54,9 +55,16 @@ const consents = (writes: ReadonlyArray<Write>, { event, id, keyId, generation, 
       write.row.coordinator === entryPeer,
   );
 
+/** Whether the event tells of this share. */
+const isOfShare = (share: string, { event, keyId, generation, peerId, entryPeer, actor }: Rows["audit"]): boolean =>
+  event === "SHARE_REPAIRED" &&
+  share === generationKey(keyId ?? "", generation ?? 0) &&
+  entryPeer === peerId &&
+  actor !== undefined;
+
 /** Whether the event tells of a share that the same transaction stores again. */
-const repairs = (writes: ReadonlyArray<Write>, { event }: Rows["audit"]): boolean =>
-  event === "SHARE_REPAIRED" && writes.some(({ table, op }) => table === "shares" && op !== "remove");
+const repairs = (writes: ReadonlyArray<Write>, row: Rows["audit"]): boolean =>
+  writes.some(({ table, op, key }) => table === "shares" && op !== "remove" && isOfShare(key, row));
 
 /** Whether the event tells of the step of a promotion that the same transaction takes. */
 const promotes = (writes: ReadonlyArray<Write>, { event }: Rows["audit"]): boolean =>
@@ -66,10 +74,15 @@ const promotes = (writes: ReadonlyArray<Write>, { event }: Rows["audit"]): boole
     return write.table === "transfer" && event === "PROMOTION_ACCEPTED";
   });
 
-/** Whether a step of a promotion, of this peer or of the one that promotes it, is told in the same transaction. */
-const assertTold = (slot: number, event: string, writes: ReadonlyArray<Write>): void => {
-  if (!writes.some((write) => write.table === "audit" && write.op === "insert" && write.row.event === event))
-    throw new Violation("S32", `peer ${slot} took the step ${event}`, "its audit does not tell of it");
+/** Whether what a peer did that no proposal tells of is told in the same transaction. */
+const assertTold = (
+  slot: number,
+  what: string,
+  writes: ReadonlyArray<Write>,
+  tellsOfIt: (row: Rows["audit"]) => boolean = ({ event }) => event === what,
+): void => {
+  if (!writes.some((write) => write.table === "audit" && write.op === "insert" && tellsOfIt(write.row)))
+    throw new Violation("S32", `peer ${slot} took the step ${what}`, "its audit does not tell of it");
 };
 
 const auditRowsOf = (writes: ReadonlyArray<Write>, id: string): number => {
@@ -116,6 +129,14 @@ export const S32 = (ghost: Ghost): Checker => {
       },
       promotion: ({ slot, honest }, write, writes) => {
         if (honest && write.op !== "remove") assertTold(slot, `PROMOTION_${write.row.stage}`, writes);
+      },
+      // What comes with a certificate was made with the others.
+      shares: ({ slot, honest }, { op, key }, writes) => {
+        if (honest && op === "insert" && !writes.some(({ table }) => table === "certificates"))
+          assertTold(slot, `SHARE_REPAIRED of ${key}`, writes, (row) => isOfShare(key, row));
+      },
+      consents: ({ slot, honest }, { op, key }, writes) => {
+        if (honest && op === "insert") assertTold(slot, `SIGN_CONSENTED to ${key}`, writes, ({ id }) => id === key);
       },
       transfer: ({ slot, honest }, { op }, writes) => {
         if (honest && op === "insert") assertTold(slot, "PROMOTION_ACCEPTED", writes);
