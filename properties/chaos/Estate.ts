@@ -18,8 +18,9 @@ const AT_ONCE = 64;
 /** Enrollments that are under way at once: an invitation whose answer is lost counts for its registrar all the same. */
 const ENROLLING = 16;
 const PAGE = 200;
-const TIMES = 100;
 const AGAIN_MILLIS = 200;
+/** An invitation may have to wait for another one's deadline. */
+const PATIENCE_MILLIS = 120_000;
 const LEAST_APPROVERS = 40;
 /** One in so many approvers is replaced, and for so many there is an enrollment. */
 const SHARE = 10;
@@ -29,6 +30,8 @@ const OPEN_SHARE = 5;
 const MOST_OPEN = 160;
 /** Replacements of one approver, at most. */
 const MOST_REPLACEMENTS = 5;
+/** How many of them are surely taken while none has expired (contract 8: 256, used ones too). */
+const AT_ONE_TIME = 200;
 /** Sessions that a registrar has open at once. */
 const OPEN_PER_REGISTRAR = 2;
 /** The numbers of the draws. */
@@ -42,6 +45,12 @@ export const estateOf = (rows: number) => {
   const enrollments = Math.min(MOST_ENROLLMENTS, Math.floor(approvers / SHARE));
   const open = Math.min(MOST_OPEN, Math.ceil(enrollments / OPEN_SHARE));
   return { approvers, replaced: Math.floor(approvers / SHARE), done: enrollments - open, open };
+};
+
+/** Whether its enrollments are so many that some must expire before others can be invited. */
+export const needsExpiry = (rows: number): boolean => {
+  const { done, open } = estateOf(rows);
+  return done + open > AT_ONE_TIME;
 };
 
 /** Does something for each of a list, so many at once. */
@@ -89,10 +98,9 @@ type Maker = Pick<Callers, "fill" | "get" | "ask" | "invited" | "commands">;
 
 /** Again and again, until something is there. */
 const certain = async <A>(what: string, ask: () => Promise<A | undefined>): Promise<A> => {
-  for (let times = 0; times < TIMES; times += 1) {
+  for (const until = performance.now() + PATIENCE_MILLIS; performance.now() < until; await pause(AGAIN_MILLIS)) {
     const found = await ask();
     if (found !== undefined) return found;
-    await pause(AGAIN_MILLIS);
   }
   throw new CannotStart(`the instance that is alone does not give ${what}`);
 };

@@ -131,6 +131,9 @@ describe("the judge of an estate", () => {
     const open = rejection("REGISTRATION_EXPIRED", "", "", { outcomeUnknown: true });
     expect(await judged({ used: () => ({ _tag: "Rejected", rejection: open }) }, late)).toBeUndefined();
     expect(await judged({ used: () => refused("REGISTRATION_COMPLETED") }, late)).toBe("S14");
+    const over = { ...estate, open: [finishOf("open", 1)] };
+    expect(await judged({ open: () => refused("REGISTRATION_EXPIRED") }, over)).toBeUndefined();
+    expect(await judged({ open: at(2, registered(true), refused("REGISTRATION_EXPIRED")) }, over)).toBe("S20");
   });
 });
 

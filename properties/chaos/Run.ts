@@ -9,7 +9,7 @@ import { audit, type PeerEvidence, type Verdict } from "./Audit.ts";
 import { ApproversAtEnd } from "./ApproversAtEnd.ts";
 import { Callers } from "./Callers.ts";
 import { ChaosCluster } from "./ChaosCluster.ts";
-import { makeEstate } from "./Estate.ts";
+import { makeEstate, needsExpiry } from "./Estate.ts";
 import { Faults } from "./Faults.ts";
 import { readFinalStore } from "./FinalStore.ts";
 import type { Moment } from "./History.ts";
@@ -33,6 +33,8 @@ const LEAST_SHARE = 1 / 3;
 const SESSION_MILLIS = 20_000;
 /** The same where many are open before a promotion, which must still be so at its end. */
 const LONG_SESSION_MILLIS = 600_000;
+/** And where they are more than may be open at one time. */
+const PASSING_SESSION_MILLIS = 45_000;
 /** Callers that fill a registry, at once. */
 const FILLING = 64;
 /** One caller with keys for so many others. */
@@ -114,7 +116,8 @@ class Run {
 
   get #sessionMillis(): number {
     const { isAlone, rows } = this.#options;
-    return isAlone && rows > 0 ? LONG_SESSION_MILLIS : SESSION_MILLIS;
+    if (!isAlone || rows === 0) return SESSION_MILLIS;
+    return needsExpiry(rows) ? PASSING_SESSION_MILLIS : LONG_SESSION_MILLIS;
   }
 
   async run(): Promise<RunReport> {
