@@ -92,7 +92,11 @@ export const S61 = (ghost: Ghost): Checker => {
         if (keepers.has(slot)) hasLost = true;
       },
       sessions: ({ slot, decidedAt }, write) => {
-        if (write.op === "remove") return;
+        if (write.op === "remove") {
+          // Where rows are many, some go before their hour is up; then nobody there knows the deadline.
+          completed.delete(`${slot} ${write.key}`);
+          return;
+        }
         keepers.add(slot);
         sessions.set(write.key, write.row.session);
         if (write.row.completed !== undefined) completed.set(`${slot} ${write.key}`, decidedAt);
