@@ -3,6 +3,13 @@ import { Secret } from "../../core/threshold/Secret.ts";
 import { withScheme } from "./KeyBugs.ts";
 import { FOREIGN, type PlantedBug } from "./PlantedBug.ts";
 
+interface Opened {
+  readonly openedAt: number;
+}
+
+/** After so long a session is let go of. */
+const SESSION_MILLIS = 10_000;
+
 export const keyLivenessBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "signs-when-settled",
@@ -59,5 +66,26 @@ export const keyLivenessBugs: ReadonlyArray<PlantedBug> = [
     finds: "LK4",
     schedule: "restore-after-refresh",
     tampering: withScheme(() => ({ repairSum: () => new Secret(new Uint8Array(8).fill(1)) })),
+  },
+  {
+    name: "sessions-never-over",
+    changes: "a signer keeps sessions whose coordinator has gone",
+    finds: "K16",
+    schedule: "crash-between-consent-and-share",
+    steps: 1_500,
+    tampering: () => {
+      /** By process: the sessions that it had after its last step. */
+      const had = new Map<string, ReadonlyMap<string, Opened>>();
+      return {
+        stepped: (_world, { slot, process, decidedAt }, { modules }) => {
+          const slice = modules["signing"] as { readonly sessions: Map<string, Opened> } | undefined;
+          if (slice === undefined) return;
+          const name = `${slot} ${process}`;
+          for (const [key, session] of had.get(name) ?? [])
+            if (decidedAt / 1_000 - session.openedAt >= SESSION_MILLIS) slice.sessions.set(key, session);
+          had.set(name, new Map(slice.sessions));
+        },
+      };
+    },
   },
 ];

@@ -1,6 +1,6 @@
 /**
  * K16: no caller and no member makes a peer hold more sessions, requests or pending shares than it may. A request to sign
- * holds a place until its caller is told, and no longer; none waits while a place is free.
+ * holds a place until its caller is told, and no longer; none waits while a place is free. What is over does not stay.
  */
 import { Violation } from "../base/Violation.ts";
 import { isSigning } from "../requests/KeyRequests.ts";
@@ -24,15 +24,34 @@ const OF_CALLERS = 256;
 /** Signatures of the service's coordinators at once. */
 const USUALLY_AT_ONCE = 16;
 
+/** For how many milliseconds what is in a part may be there, and since when that says it is. */
+const longest: ReadonlyArray<readonly [slice: string, part: string, since: "openedAt" | "arrivedAt", millis: number]> =
+  [
+    ["signing", "sessions", "openedAt", 10_000],
+    ["signing", "requests", "arrivedAt", 10_000],
+    ["signing", "waiting", "arrivedAt", 10_000],
+    ["repairs", "helping", "openedAt", 10_000],
+    ["repairs", "repairs", "arrivedAt", 10_000],
+  ];
+/** Timers look every second, and may all be late by a pause. */
+const LOOKED_AT_MILLIS = 2_000;
+
 /** Key generations that are not done; of those that are, each holds a pending share. */
 const OPEN_MAKINGS = 4;
 
-type Part = ReadonlyMap<string, { readonly coordinator?: number; readonly made?: object | undefined }>;
+interface Item {
+  readonly coordinator?: number;
+  readonly made?: object | undefined;
+  /** Monotonic milliseconds. */
+  readonly openedAt?: number;
+  readonly arrivedAt?: number;
+}
+type Part = ReadonlyMap<string | number, Item>;
 type Slices = Readonly<Record<string, Readonly<Record<string, Part>> | undefined>>;
 
 const NOBODY: ReadonlySet<string> = new Set();
 
-type Signing = Readonly<Record<"requests" | "waiting", Part>>;
+type Signing = Readonly<Record<"requests" | "waiting", ReadonlyMap<string, Item>>>;
 
 /** @param told the requests of this process whose callers were told */
 const assertLine = (slot: number, { requests, waiting }: Signing, told: ReadonlySet<string>, atOnce: number): void => {
@@ -50,20 +69,53 @@ const assertLine = (slot: number, { requests, waiting }: Signing, told: Readonly
     if (told.has(requestId)) broken("a place is free once its caller was told", `request ${requestId} holds one`);
 };
 
+/** What one process has held for too long at one look. */
+interface Overdue {
+  readonly at: number;
+  readonly names: ReadonlySet<string>;
+}
+
+/** What is there for longer than it may be. */
+const overdueIn = (slices: Slices, now: number): ReadonlySet<string> => {
+  const names = new Set<string>();
+  for (const [slice, part, field, millis] of longest)
+    for (const [key, item] of slices[slice]?.[part] ?? []) {
+      const since = item[field];
+      if (since !== undefined && now - since > millis + LOOKED_AT_MILLIS)
+        names.add(`${part} ${key} of ${slice}, since ${since}`);
+    }
+  return names;
+};
+
 export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
   const { signaturesAtOnce = USUALLY_AT_ONCE } = ghost.capacities;
   /** By slot, of the process that runs. */
   const told: Array<Set<string> | undefined> = [];
   /** By slot: the memory of modules whose sizes were held last; a step that changes one makes another. */
   const held: Array<Slices | undefined> = [];
+  /** By slot, of the process that runs. */
+  const overdue: Array<Overdue | undefined> = [];
+  const assertGone = (slot: number, slices: Slices, now: number): void => {
+    const before = overdue[slot];
+    if (before !== undefined && now - before.at < LOOKED_AT_MILLIS) return;
+    const names = overdueIn(slices, now);
+    overdue[slot] = { at: now, names };
+    for (const name of names)
+      if (before?.names.has(name) === true)
+        throw new Violation("K16", `peer ${slot} holds ${name}`, `it is over, and was before: it is ${now} now`);
+  };
   return {
     id: "K16",
-    stopped: ({ slot }) => void (told[slot] = undefined),
+    stopped: ({ slot }) => {
+      told[slot] = undefined;
+      overdue[slot] = undefined;
+    },
     replied: ({ slot }, { requestId, asked }) => {
       if (asked !== undefined && isSigning(asked)) (told[slot] ??= new Set()).add(requestId);
     },
-    stepped: ({ slot, state }) => {
+    stepped: ({ slot, state, decidedAt }) => {
       const slices = state?.modules as Slices | undefined;
+      if (slices !== undefined) assertGone(slot, slices, Math.floor(decidedAt / 1_000));
       const signing = slices?.["signing"] as Signing | undefined;
       if (signing !== undefined && signing.requests.size + signing.waiting.size > 0)
         assertLine(slot, signing, told[slot] ?? NOBODY, signaturesAtOnce);

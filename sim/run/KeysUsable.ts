@@ -106,7 +106,38 @@ const assertSigningGoesOn = (world: World, hands: Hands, unit: Unit): void => {
   hands.bringBack(down);
 };
 
-/** @throws {Violation} LK1 to LK4 */
+/** Longer than anybody keeps what nobody goes on with, and looks for that. */
+const FORGOTTEN = 13 * SECOND;
+/** Of modules, the memory that is for what is under way. */
+const underWay = [
+  ["signing", "sessions"],
+  ["signing", "requests"],
+  ["signing", "waiting"],
+  ["repairs", "repairs"],
+  ["repairs", "helping"],
+] as const;
+
+/** K16: what nobody goes on with is forgotten. */
+const assertForgotten = (world: World): void => {
+  // Whoever lies goes on and on.
+  if (world.ghost.lying !== 0) return;
+  world.run(world.now + FORGOTTEN);
+  for (const { slot, state } of world.peers) {
+    const modules = state?.modules as Readonly<Record<string, Readonly<Record<string, { readonly size: number }>>>>;
+    for (const [slice, part] of underWay) {
+      const size = modules?.[slice]?.[part]?.size ?? 0;
+      if (size > 0)
+        throw new Violation(
+          "K16",
+          `nobody has used a key for ${FORGOTTEN / SECOND} s`,
+          `peer ${slot} still has ${size} ${part} of ${slice}`,
+        );
+    }
+  }
+  world.marks.add("nothing was left of the use of keys");
+};
+
+/** @throws {Violation} LK1 to LK4, K16 */
 export const assertKeysUsable = (world: World, hands: Hands, unit: Unit): void => {
   const { commands } = world;
   const { peers } = world.plan;
@@ -127,4 +158,5 @@ export const assertKeysUsable = (world: World, hands: Hands, unit: Unit): void =
     insist(world, hands, "LK3", any("destroys"), ending(commands, old), "KeyDestroyed");
   }
   assertSigningGoesOn(world, hands, unit);
+  if (unit.chance("waits until all is forgotten", 300)) assertForgotten(world);
 };
