@@ -1,7 +1,7 @@
-/** Bugs by which what has to come about with keys does not. */
+/** Bugs by which what has to come about with keys does not, or does not end. */
 import { Secret } from "../../core/threshold/Secret.ts";
 import { withScheme } from "./KeyBugs.ts";
-import { FOREIGN, type PlantedBug } from "./PlantedBug.ts";
+import { FOREIGN, type PlantedBug, rows } from "./PlantedBug.ts";
 
 interface Opened {
   readonly openedAt: number;
@@ -87,5 +87,12 @@ export const keyLivenessBugs: ReadonlyArray<PlantedBug> = [
         },
       };
     },
+  },
+  {
+    name: "consent-for-an-hour",
+    changes: "a consent lasts an hour longer than its operation",
+    finds: "K11",
+    schedule: "keys",
+    tampering: rows("consents", (row) => ({ ...row, expiresAt: row.expiresAt + 3_600_000 })),
   },
 ];

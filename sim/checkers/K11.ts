@@ -1,5 +1,5 @@
 /**
- * K11: a consent is given before its deadline, which never moves, and stays until an hour after it, all by its signer's
+ * K11: a consent is given in the minute before its deadline, which never moves, and stays until an hour after it, all by its signer's
  * clock. What goes then leaves a floor behind: nothing with a deadline up to that is consented to any more.
  */
 import { SELF } from "../../core/protocol/Tables.ts";
@@ -10,6 +10,10 @@ import { Violation } from "../base/Violation.ts";
 
 /** How long a consent outlives its deadline, in milliseconds. */
 const KEPT_MILLIS = 3_600_000;
+
+/** How far ahead of an operation its deadline is, and by how much clocks may differ. */
+const LASTS_MILLIS = 60_000;
+const SKEW_MILLIS = 5_000;
 
 /** The floor that a transaction leaves. */
 const floorAfter = ({ store }: Watched, writes: ReadonlyArray<Write>): number => {
@@ -28,8 +32,13 @@ export const K11 = (ghost: Ghost): Checker => {
     if (floor < deadline)
       throw new Violation("K11", first, `it removed that and would consent again to what ends after ${floor}`);
   };
+  /** By slot: the latest time that its clock ever showed. */
+  const shown = new Map<number, number>();
   return {
     id: "K11",
+    delivered: ({ slot, lastReading }) => {
+      if (lastReading > (shown.get(slot) ?? 0)) shown.set(slot, lastReading);
+    },
     written: {
       consents: (peer, write, writes) => {
         if (!peer.honest || ghost.isLying(peer.slot)) return;
@@ -43,6 +52,14 @@ export const K11 = (ghost: Ghost): Checker => {
         const { consentedAt, expiresAt } = write.row;
         if (write.op === "replace")
           throw new Violation("K11", `peer ${slot} had consented to operation ${key}`, "it changes that");
+        // It was judged when its session was opened; the clock may have been put back since.
+        const latest = Math.max(consentedAt, shown.get(slot) ?? 0);
+        if (expiresAt > latest + LASTS_MILLIS + SKEW_MILLIS)
+          throw new Violation(
+            "K11",
+            `operation ${key} has the deadline ${expiresAt}, and lasts for ${LASTS_MILLIS} ms`,
+            `peer ${slot} consents to it at ${consentedAt}`,
+          );
         const floor = floorAfter(peer, writes);
         if (consentedAt > expiresAt || expiresAt <= floor)
           throw new Violation(
