@@ -46,6 +46,7 @@ import {
 import { onPrepare } from "./protocol/Participant.ts";
 import { noteHeard, onCheckReadiness, onProbeTimer, onReady, onReadyProbe, onUnread } from "./protocol/Readiness.ts";
 import { onDeclareRestore, onMemberAnswer, onRecoverTimer, raiseIfSuperseded } from "./protocol/Recovery.ts";
+import { quarantineIfBehind, quarantineIfRestoredSince } from "./protocol/Rollback.ts";
 import { onSnapshotRequest } from "./protocol/SnapshotHelper.ts";
 import { onResolveTimer, onSettleAnswer, onSettleQuery } from "./protocol/Settlement.ts";
 import { onSnapshotOffer, recover } from "./protocol/TakingOver.ts";
@@ -238,10 +239,17 @@ const moduleMessage = (step: Step, from: PeerId, message: ModuleMessage, actors:
   }
 };
 
-/** A member's answer about itself: its own incarnation is recorded first, before anything rests on it. */
+/**
+ * A member's answer about itself: its own incarnation is recorded first, before anything rests on it. What it knows of
+ * this peer counts whoever of the two asked.
+ */
 const onAnyReady = (step: Step, from: PeerId, ready: Ready): void => {
+  if (isPresent(step.mode)) {
+    noteRestored(step, from, ready.restored);
+    quarantineIfRestoredSince(step, ready.recorded);
+    quarantineIfBehind(step, ready.seen);
+  }
   const { mode } = step;
-  if (isPresent(mode)) noteRestored(step, from, ready.restored);
   if (mode === "promoting") {
     onJoinAnswer(step, from, ready);
     return finishPromotion(step);

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { announcedBy, forgedBy } from "../../properties/cluster/Forging.ts";
 import { register } from "../../properties/cluster/Restoring.ts";
-import { openStep } from "../../properties/cluster/OpenStep.ts";
+import { heard, openStep } from "../../properties/cluster/OpenStep.ts";
 import { slotKey } from "./Tables.ts";
+import type { MessageOf } from "../Message.ts";
 import type { Step } from "./Step.ts";
 import { freshRecovery } from "./TakingOver.ts";
 import type { Restoration, SignedRestoration } from "./Restoration.ts";
@@ -118,6 +119,28 @@ describe("a header that a peer is shown", () => {
 
 const announced = (incarnation: number, change: Partial<Restoration> = {}): SignedRestoration =>
   announcedBy(cluster, 2, incarnation, change);
+
+describe("a member's answer about itself", () => {
+  /** The third member's, as it is, but for what it says of the second. */
+  const isOutBy = (change: Partial<MessageOf<"Ready">>): boolean => {
+    let ready: MessageOf<"Ready"> | undefined;
+    const asked = founded();
+    asked.tamper = (from, _to, message) => {
+      if (message._tag === "Ready" && from === 3) ready = message;
+      return message;
+    };
+    register(asked, "alice", 7);
+    if (ready === undefined) throw new Error("the writer has asked");
+    return heard(openStep(cluster, 2), 3, { ...ready, ...change }).state.fitness.quarantine !== undefined;
+  };
+
+  it("puts a member in quarantine that asks and goes on, where it knows of a later incarnation or a forgotten batch", () => {
+    expect(isOutBy({})).toBe(false);
+    expect(isOutBy({ recorded: announced(4) })).toBe(true);
+    expect(isOutBy({ seen: forgotten })).toBe(true);
+    expect(isOutBy({ recorded: announcedBy(cluster, 1, 4), seen: receiptOf(1) })).toBe(false);
+  });
+});
 
 describe("the incarnation of a peer that a member has on record", () => {
   const knows = (step: Step, recorded: SignedRestoration | undefined): boolean => {

@@ -16,10 +16,10 @@ const samples = (
     return { at: 1000 * second, used: used(second) * MIB, resident: resident(second) * MIB };
   });
 
-const faultOf = (given: ReadonlyArray<MemorySample>): string | undefined => {
+const faultOf = (given: ReadonlyArray<MemorySample>, approvers = 0): string | undefined => {
   const course = courseOf(given);
   if (course === undefined) throw new Error("it is too short");
-  return memoryFault(course);
+  return memoryFault(course, approvers);
 };
 
 describe("the memory of a process", () => {
@@ -40,6 +40,19 @@ describe("the memory of a process", () => {
 
   it("is not flat with a leak: 12 MiB a minute of what is held, or 60 of what is resident", () => {
     expect(faultOf(samples(300, (second) => 50 + second / 5))).toMatch(/^it held 42\.0 MiB more after 270 s/);
+    // What is known of the rows of ten thousand approvers takes 18 MiB.
+    expect(
+      faultOf(
+        samples(300, (second) => 50 + second / 5),
+        10_000,
+      ),
+    ).toBeUndefined();
+    expect(
+      faultOf(
+        samples(300, (second) => 50 + second / 4),
+        10_000,
+      ),
+    ).toMatch(/^it held/);
     expect(
       faultOf(
         samples(

@@ -268,7 +268,9 @@ class Run {
       peers.push({ slot, transactions, final, unsealed: unsealed.has(slot) });
       remains.push({ slot, chaosFolder, directory: cluster.dataOf(slot), final });
     }
-    const other = (await this.#backupFault(cluster, peers)) ?? this.#memoryFault(cluster);
+    const other =
+      (await this.#backupFault(cluster, peers)) ??
+      this.#memoryFault(cluster, peers[0]?.final.tables.get("approvers")?.size ?? 0);
     const { violation: leak, ...keys } = judgeRemains(backend.crypto, remains, {
       folder: this.#options.folder,
       answers: this.#moments.flatMap((moment) => ("body" in moment ? [moment.body] : [])),
@@ -326,12 +328,12 @@ class Run {
     return undefined;
   }
 
-  #memoryFault(cluster: ChaosCluster): Violation | undefined {
+  #memoryFault(cluster: ChaosCluster, approvers: number): Violation | undefined {
     let found: Violation | undefined;
     for (const { slot, chaosFolder } of cluster.peers)
       for (const [process, course] of readMemory(chaosFolder)) {
         this.#memory.push(`peer ${slot} of ${cluster.peers.length}, process ${process}: ${memoryLine(course)}`);
-        const fault = memoryFault(course);
+        const fault = memoryFault(course, approvers);
         if (fault !== undefined) found ??= new Violation("MEMORY", `peer ${slot}, process ${process}`, fault);
       }
     return found;

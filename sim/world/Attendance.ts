@@ -32,8 +32,8 @@ interface Asker {
   readonly questions: Map<PeerId, Array<Question>>;
   /** When an answer last came, or a copy of one, in microseconds. */
   heardAt: number;
-  /** When it last had nothing to do, in microseconds: what came after that, it may just have read. */
-  idleAt: number;
+  /** An answer has come since it last had nothing to do: it may just have read that. */
+  isUnread: boolean;
   /** When it had read an answer at the latest, in microseconds: what comes while it is busy waits. */
   readAt: number;
 }
@@ -60,7 +60,7 @@ export class Attendance {
   #askerOf({ slot, process }: SimPeer): Asker {
     const known = this.#askers[slot];
     if (known?.process === process) return known;
-    const asker = { process, questions: new Map(), heardAt: 0, idleAt: 0, readAt: 0 };
+    const asker = { process, questions: new Map(), heardAt: 0, isUnread: false, readAt: 0 };
     this.#askers[slot] = asker;
     return asker;
   }
@@ -81,6 +81,7 @@ export class Attendance {
     const question = asker.questions.get(member)?.find(({ nonce }) => nonce === ready.nonce);
     if (question === undefined) return;
     asker.heardAt = this.#scheduler.now;
+    asker.isUnread = true;
     question.answer ??= ready;
   }
 
@@ -88,8 +89,8 @@ export class Attendance {
   idle(peer: SimPeer): void {
     const asker = this.#askers[peer.slot];
     if (asker === undefined) return;
-    if (asker.heardAt >= asker.idleAt) asker.readAt = this.#scheduler.now;
-    asker.idleAt = this.#scheduler.now;
+    if (asker.isUnread) asker.readAt = this.#scheduler.now;
+    asker.isUnread = false;
   }
 
   /** S42, S43: a peer is about to store these rows. */
@@ -128,7 +129,7 @@ export class Attendance {
   }
 
   /** Whether the last answer came or was read in this very millisecond, or the peer has been busy ever since it came. */
-  #hasJustHeard({ heardAt, idleAt, readAt }: Asker): boolean {
-    return heardAt > idleAt || [heardAt, readAt].some((at) => millis(at) === millis(this.#scheduler.now));
+  #hasJustHeard({ heardAt, isUnread, readAt }: Asker): boolean {
+    return isUnread || [heardAt, readAt].some((at) => millis(at) === millis(this.#scheduler.now));
   }
 }
