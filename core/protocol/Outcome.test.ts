@@ -212,6 +212,30 @@ describe("two like replacements through one peer", () => {
   });
 });
 
+describe("a writer that answers with an older certificate of what was changed since", () => {
+  it("does not make an entry peer show what it was", () => {
+    const changed = founded();
+    let old: MessageOf<"Outcome"> | undefined;
+    changed.tamper = (from, to, message) => {
+      if (message._tag !== "Outcome") return whole(from, to, message);
+      old ??= message;
+      return { ...message, outcome: old.outcome };
+    };
+    register(changed, "alice", 7, 3);
+    expect(old?.outcome._tag).toBe("Confirmed");
+    const [ref = ""] = changed.tables.get(3)?.get("approvers")?.keys() ?? [];
+    changed.replace(1, "replace", ref, '"1"', { team: "b" });
+    changed.pass(1_000);
+    changed.register(3, "again", "alice", 7);
+    changed.pass(1_000);
+    expect(changed.answers.get("again")).toMatchObject({
+      _tag: "Registered",
+      created: false,
+      approver: { revision: 2 },
+    });
+  });
+});
+
 describe("a writer that was started again with a change that not every member has acknowledged", () => {
   it("says to a caller of its own that the approver is there when they have, and not before", () => {
     const restarted = founded();

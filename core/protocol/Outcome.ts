@@ -41,14 +41,22 @@ export const onOutcome = (step: Step, from: PeerId, { requestId, outcome }: Mess
 
 const onConfirmed = (step: Step, awaited: Awaited, said: Said<"Confirmed">): void => {
   if (!isProven(step, awaited, said)) return;
-  const { forward } = awaited;
+  const { forward, request } = awaited;
   const { proposal } = said.certificate;
-  step.edit("requests", "awaited").delete(forward.requestId);
   // The proposal names the request that made it; the callers of coalesced requests are told that it was there.
-  step.reply(forward.requestId, confirmation(step, proposal, isSameRequest(proposal, forward)));
+  const isFresh = isSameRequest(proposal, forward);
+  if (!isFresh && isOutdated(step, request, proposal)) return onExisting(step, awaited, { ref: request.ref ?? "" });
+  step.edit("requests", "awaited").delete(forward.requestId);
+  step.reply(forward.requestId, confirmation(step, proposal, isFresh));
 };
 
-const onExisting = (step: Step, awaited: Awaited, { ref }: Said<"Existing">): void => {
+/** A writer may show an old certificate to a caller who has seen what came after it: that is as it is stored now. */
+const isOutdated = (step: Step, request: Request, proposal: Proposal): boolean =>
+  mayBeThere(step, request) &&
+  (stored(step, request.kind, request.ref ?? "")?.revision ?? 0) >
+    step.command(proposal).lineageOf(proposal.effects).revision;
+
+const onExisting = (step: Step, awaited: Awaited, { ref }: Pick<Said<"Existing">, "ref">): void => {
   const { forward, request, storedAt } = awaited;
   if (storedAt !== undefined || !mayBeThere(step, request)) return;
   if (ref === request.ref && stored(step, request.kind, ref) !== undefined)
