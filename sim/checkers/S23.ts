@@ -18,14 +18,13 @@ const broughtBy = ({ product }: Ghost, message: Message): string => {
 
 /**
  * What a peer passes over for want of these it takes for new once there is room: it says nothing about a proposal that
- * it can neither prepare nor refuse, and a refused session leaves no trace.
+ * it can neither prepare nor refuse.
  */
 const PROPOSALS = ["refusals", "preparations", "slotWindow"] as const;
 const needed: { readonly [tag: string]: ReadonlyArray<keyof Capacities> } = {
   Prepare: PROPOSALS,
   AbortRequest: PROPOSALS,
   SettleQuery: PROPOSALS,
-  "Session.Mirror": ["mirroredSessions", "sessionsOfRequest"],
 };
 
 const isPassedOver = ({ capacities }: Ghost, { _tag }: Message): boolean =>
@@ -47,14 +46,28 @@ const goesOn = (transactions: number, writes: ReadonlyArray<Write>): boolean =>
       (write) => write.table === "preparations" && write.op === "insert" && write.row.proposal.kind === "KEYGEN",
     ));
 
-export const S23 = (ghost: Ghost): Checker => ({
-  id: "S23",
-  redelivered: ({ slot, honest }, message, transactions, writes) => {
-    if (honest && transactions > 0 && !isPassedOver(ghost, message) && !goesOn(transactions, writes))
+export const S23 = (ghost: Ghost): Checker => {
+  /** By slot and id, all that were ever stored. A refused session leaves no trace, and there may be room for it later. */
+  const sessions = new Set<string>();
+
+  const isTaken = (slot: number, writes: ReadonlyArray<Write>): boolean =>
+    writes.some(({ table, op, key }) => table === "sessions" && op === "insert" && !sessions.has(`${slot} ${key}`));
+
+  return {
+    id: "S23",
+    written: {
+      sessions: ({ slot }, { op, key }) => {
+        if (op !== "remove") sessions.add(`${slot} ${key}`);
+      },
+    },
+    redelivered: ({ slot, honest }, message, transactions, writes) => {
+      if (!honest || transactions === 0 || isPassedOver(ghost, message) || goesOn(transactions, writes)) return;
+      if (message._tag === "Session.Mirror" && transactions === 1 && isTaken(slot, writes)) return;
       throw new Violation(
         "S23",
         `peer ${slot} had handled this ${message._tag}${broughtBy(ghost, message)}`,
         `the same bytes again made it write ${transactions} transaction(s), and a message is handled once`,
       );
-  },
-});
+    },
+  };
+};
