@@ -107,7 +107,7 @@ export const S53 = (ghost: Ghost): Checker => {
 
   const assertSilent = ({ slot, process }: Watched, { requestId, repliedAt, asked }: Reply, told: Rejection): void => {
     // Of a signature it is told that a member was asked and has not committed, whatever else it says meanwhile.
-    if (asked?.kind === "SIGN") return;
+    if (asked?.kind === "SIGN" || told.code === "SIGNING_QUORUM_UNAVAILABLE") return;
     const writer = ghost.membership?.writer;
     const last = writerHeard[slot];
     if (slot === writer || last === undefined || last.process !== process) return;
