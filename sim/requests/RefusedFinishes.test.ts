@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { RefusedFinishes } from "./RefusedFinishes.ts";
 
 const sender = { registrationId: "session 1", sub: "alice" };
-const capacities = { refusedFinishes: 2, refusedFinishesOfActor: 3 };
+const capacities = { refusedFinishes: 4, refusedFinishesOfActor: 3 };
 
 it("finds a response one too many before as many were refused as may be", () => {
   const finishes = new RefusedFinishes(capacities);
