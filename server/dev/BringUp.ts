@@ -135,8 +135,13 @@ const Progress = Schema.Struct({
   }),
 });
 
-/** Waits until a peer accepts changes, for as long as it comes nearer to that. */
-const ready = (service: Service, folder: DevFolder, { peer, process }: StartedPeer) => {
+/**
+ * Waits until a peer accepts changes, for as long as any comes nearer to that: one that has all it needs waits for the
+ * others, as the source of a promotion does while its targets take the registry.
+ *
+ * @param told what each peer said last, by its id
+ */
+const ready = (service: Service, folder: DevFolder, { peer, process }: StartedPeer, told: Map<number, string>) => {
   let problem: Problem | undefined;
   const look = Effect.gen(function* () {
     const answer = yield* Effect.either(get(service, "ready"));
@@ -147,7 +152,8 @@ const ready = (service: Service, folder: DevFolder, { peer, process }: StartedPe
     const progress = yield* Effect.either(
       Effect.flatMap(get(service, "status"), ({ body }) => Schema.decodeUnknown(Progress)(body)),
     );
-    return JSON.stringify([problem?.detail, Either.isRight(progress) ? progress.right.detail : undefined]);
+    told.set(peer.id, JSON.stringify([problem?.detail, Either.isRight(progress) ? progress.right.detail : undefined]));
+    return [...told.values()].join();
   });
   return awaitChange(look, patienceMillis).pipe(
     Effect.mapError((failure) =>
@@ -257,5 +263,6 @@ export const bringUp = (
       }),
     );
     if (cluster.sourceKey !== undefined) yield* promoted(folder, cluster, started, token);
-    yield* each((one, service) => ready(service, folder, one));
+    const told = new Map<number, string>();
+    yield* each((one, service) => ready(service, folder, one, told));
   });
