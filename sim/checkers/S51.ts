@@ -213,16 +213,18 @@ export const S51 = (ghost: Ghost): Checker => {
     },
     sent: (peer, message, to, at) => {
       const { slot, honest } = peer;
-      if (!honest) return;
       const said = saidBy(slot);
-      assertSize(slot, message);
-      if (message._tag === "Forward" && said.looked.has(message.forward.requestId))
-        throw new Violation(
-          "S51",
-          `peer ${slot} asks the members what they store for request ${message.forward.requestId}`,
-          `it forwarded the request again at ${at} µs`,
-        );
-      assertDue(peer, said, message, to);
+      // One that is not honest may be so again before its request is answered.
+      if (honest) {
+        assertSize(slot, message);
+        if (message._tag === "Forward" && said.looked.has(message.forward.requestId))
+          throw new Violation(
+            "S51",
+            `peer ${slot} asks the members what they store for request ${message.forward.requestId}`,
+            `it forwarded the request again at ${at} µs`,
+          );
+        assertDue(peer, said, message, to);
+      }
       noteQuestions(said, slot, message, to, at);
       if (message._tag === "StoredQuery") said.looked.add(message.requestId);
     },
