@@ -29,6 +29,7 @@ import { modes } from "./Mode.ts";
 import { momentCodec } from "./Moment.ts";
 import { KIND_BYTES, proposalCodec } from "./Proposal.ts";
 import { signedRestorationCodec } from "./Restoration.ts";
+import { formsOf } from "../codec/Versioned.ts";
 import { snapshotItemCodec } from "./Snapshot.ts";
 import { spanCodec } from "./SnapshotSpan.ts";
 import { signedHeaderCodec, signedStatementCodec } from "./Statement.ts";
@@ -121,6 +122,29 @@ export type AbortItem = TypeOf<typeof abortItemCodec>;
 
 export const batch = <A>(codec: Parameters<typeof list<A>>[0]) => list(codec, CAPACITIES.proposalsPerMessage);
 
+const requestFields = { recoveryId: digest, nonce: digest, after: text(64) };
+const offerFields = {
+  recoveryId: digest,
+  nonce: digest,
+  after: text(64),
+  /** The sender's registry, with nothing undecided in it; the same in every offer of a round. */
+  cutoff: record({ topologyDigest: digest, root: digest, count: uint }),
+  items: batch(snapshotItemCodec),
+  /** All slots up to this key are in `items`; absent where there are no more. */
+  upTo: nullable(text(64)),
+  /** Present where the sender is being restored itself; only the writer asks for that (Union.ts). */
+  own: nullable(
+    record({
+      recoveryId: digest,
+      /** The incarnations of all members, in member order, at the end of its last recovery. */
+      incarnations: list(uint, Limits.members),
+      /** With the first page: its refusals in this incarnation, and its aborts without a slot to show for them. */
+      refused: list(digest, CAPACITIES.preparations + CAPACITIES.refusals),
+      strays: list(digest, CAPACITIES.refusals),
+    }),
+  ),
+};
+
 export const protocolMessages = {
   /** The MAC is absent where the sender has no secret: then only a founded peer can answer it. */
   GenesisCard: record({ card: cardCodec, mac: nullable(digest) }),
@@ -167,36 +191,24 @@ export const protocolMessages = {
   /** Abort votes known to the sender, at least one of them a refusal; asks for the receiver's own. */
   AbortRequest: record({ items: batch(abortItemCodec) }),
   /** A restored member asks one that was not for its outcomes, in the order of the slots, after this key. */
-  SnapshotRequest: record({
-    recoveryId: digest,
-    nonce: digest,
-    after: text(64),
-    /** What the sender has after that key, if it has all of it decided. */
-    here: nullable(spanCodec),
-  }),
-  SnapshotOffer: record({
-    recoveryId: digest,
-    nonce: digest,
-    after: text(64),
-    /** The sender's registry, with nothing undecided in it; the same in every offer of a round. */
-    cutoff: record({ topologyDigest: digest, root: digest, count: uint }),
-    items: batch(snapshotItemCodec),
-    /** All slots up to this key are in `items`; absent where there are no more. */
-    upTo: nullable(text(64)),
-    /** In place of items: the receiver's slots up to that key are the sender's too. */
-    alike: nullable(digest),
-    /** Present where the sender is being restored itself; only the writer asks for that (Union.ts). */
-    own: nullable(
-      record({
-        recoveryId: digest,
-        /** The incarnations of all members, in member order, at the end of its last recovery. */
-        incarnations: list(uint, Limits.members),
-        /** With the first page: its refusals in this incarnation, and its aborts without a slot to show for them. */
-        refused: list(digest, CAPACITIES.preparations + CAPACITIES.refusals),
-        strays: list(digest, CAPACITIES.refusals),
-      }),
-    ),
-  }),
+  SnapshotRequest: formsOf(record(requestFields)).since(
+    3,
+    record({
+      ...requestFields,
+      /** What the sender has after that key, if it has all of it decided. */
+      here: nullable(spanCodec),
+    }),
+    (older) => ({ ...older, here: undefined }),
+  ),
+  SnapshotOffer: formsOf(record(offerFields)).since(
+    3,
+    record({
+      ...offerFields,
+      /** In place of items: the receiver's slots up to that key are the sender's too. */
+      alike: nullable(digest),
+    }),
+    (older) => ({ ...older, alike: undefined }),
+  ),
   /** An entry peer asks whether the receiver stores what existed before, under its command's name for it. */
   StoredQuery: record({ requestId: text(Limits.requestIdCharacters), kind: text(KIND_BYTES), ref: text(256) }),
   /** The sender stores it, in this incarnation of the sender and in this revision. */
