@@ -206,7 +206,7 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     name: "expires-early",
     changes: "an enrollment that nobody has completed is over half a second before its deadline",
     finds: "S61",
-    schedule: "finish-across-crashes",
+    schedule: "promote-on-a-bad-network",
     tampering: () => ({
       ...lasting(({ completed }) => (completed === undefined ? -500 : 0))(),
       ...rows("sessions", (row) => (row.completed === undefined ? row : longerBy(row, 500)))(),
@@ -216,7 +216,7 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     name: "retried-for-an-hour",
     changes: "the response that has completed an enrollment succeeds after its deadline too",
     finds: "S61",
-    schedule: "finish-across-crashes",
+    schedule: "promote-on-a-bad-network",
     tampering: lasting(({ completed }) => (completed === undefined ? 0 : 3_600_000)),
   },
   {

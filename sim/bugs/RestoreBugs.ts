@@ -276,6 +276,7 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     finds: "L5",
     orFinds: ["L11", "S26"],
     schedule: "restores-around-late-receipt",
+    peers: 5,
     tampering: () => {
       const asked = new Map<number, MessageOf<"SnapshotRequest">["here"]>();
       return {

@@ -107,7 +107,7 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     changes: "a member that is asked about a proposal takes it for given up by its writer, whoever asks",
     finds: "S44",
     // It answers the writer, and not the one that asked.
-    orFinds: ["L7"],
+    orFinds: ["L7", "S58"],
     schedule: "swarm",
     tampering: () => ({
       sender: ({ state }, from, { _tag }) =>

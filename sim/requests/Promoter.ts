@@ -2,6 +2,7 @@
  * Who asks for promotions: an operator with all that takes, and others with less, in the forms in which tokens carry
  * permissions (contract 5.5), or with no token at all.
  */
+import { absurd } from "effect";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Unit } from "../base/Choices.ts";
 import { AUDIENCE, ISSUER, toRegister } from "./Commands.ts";
@@ -50,7 +51,8 @@ export const otherPromoter = (unit: Unit, number: number, realMillis: number): P
   const name = `promoter-${number}`;
   const [register, metadata] = toMoveRegistry;
   const bearer = (grants: Grants): Promoter => promoter(name, grants, realMillis + LIFE_MILLIS);
-  switch (unit.named("lacks", "nothing", lacks, [2, 2, 2, 2, 1, 1])) {
+  const lacking = unit.named("lacks", "nothing", lacks, [2, 2, 2, 2, 1, 1]);
+  switch (lacking) {
     case "promoting":
       return bearer([...toMoveRegistry, ...oneOf(unit, withholding(toPromote, register))]);
     case "registering":
@@ -63,5 +65,7 @@ export const otherPromoter = (unit: Unit, number: number, realMillis: number): P
       return { name, check: { _tag: "Refused", reason: "its signature does not verify" }, grants: undefined };
     case "time":
       return { ...promoter(name, [toPromote, ...toMoveRegistry], realMillis - LIFE_MILLIS), grants: undefined };
+    default:
+      return absurd(lacking);
   }
 };
