@@ -1,6 +1,5 @@
 /** Bugs of declared restores: in what a peer does in a new incarnation, and in what others make of its old one. */
 import type { Preparation } from "../../core/protocol/Undecided.ts";
-import type { MessageOf } from "../../core/Message.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { proposalId } from "../../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
@@ -269,27 +268,5 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({
       said: (_peer, message) => (message._tag === "SnapshotOffer" ? { ...message, upTo: undefined } : message),
     }),
-  },
-  {
-    name: "alike-unlooked",
-    changes: "a restored peer takes what it has after a slot for what its helper has, whatever that says",
-    finds: "L5",
-    orFinds: ["L11", "S26"],
-    schedule: "restores-around-late-receipt",
-    peers: 5,
-    tampering: () => {
-      const asked = new Map<number, MessageOf<"SnapshotRequest">["here"]>();
-      return {
-        said: ({ slot }, message) => {
-          if (message._tag === "SnapshotRequest") asked.set(slot, message.here);
-          return message;
-        },
-        delivered: (_world, { slot }, message) => {
-          const here = asked.get(slot);
-          if (message._tag !== "SnapshotOffer" || message.own !== undefined || here === undefined) return message;
-          return { ...message, items: [], upTo: here.upTo, alike: here.digest };
-        },
-      };
-    },
   },
 ];
