@@ -45,6 +45,9 @@ export const isSettled = ({ state: { undecided } }: Step): boolean =>
   undecided.preparations.size + undecided.refused.size + undecided.aborting.size + undecided.rounds.size === 0 &&
   undecided.outbox.size === undecided.prunable;
 
+/** A target that lies may refuse without a word; operators are told that. */
+const NO_REASON = "it gives no reason";
+
 /** P1: the draft is flushed before any target sees it, and changes are refused from now on. */
 export const pin = (step: Step, { plan, nonce }: Inquiry, actor: Actor): void => {
   const { crypto, commands } = step.context;
@@ -126,7 +129,7 @@ export const onRefused = (
 ): void => {
   if (pinnedFor(step, from, identityKey, transferId) === undefined) return;
   const { refused, accepted } = step.state.cluster.promotion;
-  if (!accepted.has(from)) change(step, { refused: withEntry(refused, from, fault) });
+  if (!accepted.has(from)) change(step, { refused: withEntry(refused, from, fault || NO_REASON) });
 };
 
 /** The pinned draft that a target of it speaks of. */
