@@ -161,6 +161,7 @@ describe("the incarnation of a peer that a member has on record", () => {
   it.each<readonly [string, SignedRestoration]>([
     ["a later one", announced(4)],
     ["another one of the same number", announced(3, { recoveryId: otherId })],
+    ["its own in a later one", announced(4, { recoveryId: batchHash(crypto, receiptOf(1).header) })],
   ])(
     "puts it in quarantine where it is %s, and makes it announce a higher one while it is being restored",
     (_w, incarnation) => {

@@ -57,11 +57,16 @@ const superseded = (step: Step, recovery: Recovery, incarnation: number): void =
   step.draft("rejoining").recovery = { ...recovery, superseded: Math.max(incarnation, recovery.superseded ?? 0) };
 };
 
-/** Whether a member has this peer's own last restore on record; also true where neither knows of any. */
+/**
+ * Whether a member has this peer's own last restore on record; also true where neither knows of any. The same one in
+ * another incarnation was announced with this peer's key, and not by what it remembers.
+ */
 export const isOwnRestore = (
   { rejoining: { restored } }: Pick<PeerState, "rejoining">,
   recorded: SignedRestoration | undefined,
-): boolean => recorded?.restoration.recoveryId === restored?.restoration.recoveryId;
+): boolean =>
+  recorded?.restoration.recoveryId === restored?.restoration.recoveryId &&
+  recorded?.restoration.incarnation === restored?.restoration.incarnation;
 
 /**
  * A member that has a later incarnation of this peer on record, or another one of the same number, shows that this disk
