@@ -269,4 +269,15 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
       said: (_peer, message) => (message._tag === "SnapshotOffer" ? { ...message, upTo: undefined } : message),
     }),
   },
+  {
+    name: "alike-unheard",
+    changes: "a restored peer passes over an offer that says that both have the same",
+    finds: "L5",
+    orFinds: ["L6", "L9", "L11"],
+    schedule: "rollback-declared",
+    tampering: () => ({
+      delivered: (_world, _peer, message) =>
+        message._tag === "SnapshotOffer" && message.alike !== undefined ? { _tag: "Votes", statements: [] } : message,
+    }),
+  },
 ];

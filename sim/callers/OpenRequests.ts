@@ -41,6 +41,8 @@ export class OpenRequests {
   readonly #succeeded: (asked: Asked, answer: Success) => void;
   readonly #open = new Map<string, OpenRequest>();
   readonly #refusedFinishes: RefusedFinishes;
+  /** Responses that were sent, to which sessions, and whether the writer has refused one. */
+  readonly #responses = new Map<string, { readonly registrationId: string; isRefused: boolean }>();
   readonly #finishClaims = new FinishClaims();
   readonly #offeredOptions = new OfferedOptions();
 
@@ -66,10 +68,18 @@ export class OpenRequests {
     if (isFinish(asked)) {
       this.#finishClaims.asked(asked);
       this.#offeredOptions.asked(asked);
+      this.#responses.set(requestId, { registrationId: asked.registrationId, isRefused: false });
       this.#refusedFinishes.asked({ registrationId: asked.registrationId, sub: token.claims.sub });
     }
     world.after(PATIENCE_MICROS, () => this.#close(requestId, "silence"));
     if (!world.service.request(peer, requestId, asked, token.text)) this.#close(requestId, "unreachable");
+  }
+
+  /** The writer refuses a request, or another copy of it. */
+  refusedByWriter(requestId: string): void {
+    const response = this.#responses.get(requestId);
+    if (response?.isRefused === true) this.#refusedFinishes.copied(response);
+    else if (response !== undefined) response.isRefused = true;
   }
 
   /** Takes an answer to one of them. Throws a Violation where the caller did not ask for it, or does not deserve it. */

@@ -130,6 +130,7 @@ export class Workload {
     ];
     world.service.callers = {
       answered: (requestId, answer) => this.#requests.answered(requestId, answer),
+      refusedByWriter: (requestId) => this.#requests.refusedByWriter(requestId),
       sendTwice: () => {
         this.#copies = "identical";
       },

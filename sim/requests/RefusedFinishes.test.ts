@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { RefusedFinishes } from "./RefusedFinishes.ts";
 
 const sender = { registrationId: "session 1", sub: "alice" };
-const capacities = { refusedFinishes: 4, refusedFinishesOfActor: 3 };
+const capacities = { refusedFinishes: 2, refusedFinishesOfActor: 3 };
 
 it("finds a response one too many before as many were refused as may be", () => {
   const finishes = new RefusedFinishes(capacities);
@@ -13,6 +13,16 @@ it("finds a response one too many before as many were refused as may be", () => 
   finishes.tooMany("r", sender);
   finishes.succeeded(sender);
   expect(() => finishes.tooMany("r", sender)).toThrow("S30");
+});
+
+it("counts a copy that the writer has refused for its session, and not for its subject", () => {
+  const finishes = new RefusedFinishes(capacities);
+  finishes.asked(sender);
+  finishes.asked(sender);
+  finishes.copied(sender);
+  expect(() => finishes.tooMany("r", sender)).not.toThrow();
+  finishes.asked({ ...sender, registrationId: "session 2" });
+  expect(() => finishes.tooMany("r", { ...sender, registrationId: "session 2" })).toThrow("2 of subject alice");
 });
 
 it("counts those of a subject over all sessions", () => {

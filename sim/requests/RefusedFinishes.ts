@@ -28,9 +28,6 @@ interface Count {
 /** Leeway for a refusal that came back while it was on its way, and one that a quick clock gave back early. */
 const LEEWAY = 2;
 
-/** Copies of one request that may come to the writer, which counts each for its session. */
-const COPIES = 3;
-
 /** Contract 8, in numbers of its own. */
 const OF_SERVICE = { refusedFinishes: 16, refusedFinishesOfActor: 32, refusedFinishNames: 2048 };
 
@@ -54,6 +51,11 @@ export class RefusedFinishes {
     this.#count(sender, 1);
   }
 
+  /** The writer has refused one more copy of it, which it verified like the first. */
+  copied({ registrationId }: Pick<Sender, "registrationId">): void {
+    this.#sent.set(registrationId, (this.#sent.get(registrationId) ?? 0) + 1);
+  }
+
   /** It was a success. */
   succeeded(sender: Sender): void {
     this.#count(sender, -1);
@@ -64,7 +66,7 @@ export class RefusedFinishes {
     const ofSession = (this.#sent.get(registrationId) ?? 0) - 1;
     const ofSubject = (this.#sent.get(sub) ?? 0) - 1;
     const { refusedFinishes, refusedFinishesOfActor } = this.#most;
-    if (COPIES * ofSession >= refusedFinishes || ofSubject >= refusedFinishesOfActor) return;
+    if (ofSession >= refusedFinishes || ofSubject >= refusedFinishesOfActor) return;
     throw new Violation(
       "S30",
       `${ofSession} other responses of session ${registrationId} and ${ofSubject} of subject ${sub} were no success`,

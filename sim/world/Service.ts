@@ -23,6 +23,8 @@ import type { TokenKeys } from "./TokenKeys.ts";
 /** The callers: told of answers, and asked what may be requested of them. */
 export interface Callers {
   readonly answered: (requestId: string, answer: Answer) => void;
+  /** The writer has told an entry peer that it refuses a request. */
+  readonly refusedByWriter: (requestId: string) => void;
   /** The next request goes through two peers at once. */
   readonly sendTwice: () => void;
   /** The next request goes out with two versions of its metadata at once. */
@@ -44,7 +46,12 @@ interface Ports {
 }
 
 export class Service {
-  callers: Callers = { answered: () => undefined, sendTwice: () => undefined, contradict: () => undefined };
+  callers: Callers = {
+    answered: () => undefined,
+    refusedByWriter: () => undefined,
+    sendTwice: () => undefined,
+    contradict: () => undefined,
+  };
   readonly #ground: Ground;
   readonly #ports: Ports;
   readonly #replied;
@@ -143,6 +150,7 @@ export class Service {
   /** The writer tells an entry peer what became of a request. */
   tells({ requestId, outcome }: MessageOf<"Outcome">): void {
     if (this.#asked.has(requestId) && !saysForgotten(outcome)) this.#judged.add(requestId);
+    if (outcome._tag === "Rejected") this.callers.refusedByWriter(requestId);
   }
 
   /** Whether the writer has said what became of an open request, and knew it. */
