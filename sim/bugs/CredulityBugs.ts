@@ -80,8 +80,6 @@ export const credulityBugs: ReadonlyArray<PlantedBug> = [
     name: "writer-knows-best",
     changes: "a member takes the writer's word for it that a token permits what its bearer asks for",
     finds: "S30",
-    // Its members vote on keys that their bearers must not make.
-    orFinds: ["LK3"],
     schedule: "loose-tongue",
     tampering: () => ({
       judged: (_world, { peerId, state }, check, isEvidence) =>
