@@ -18,6 +18,7 @@ import {
   union,
   type Variant,
 } from "../codec/Codec.ts";
+import { formsOf } from "../codec/Versioned.ts";
 import { writtenIn } from "../codec/Versioned.ts";
 import { CAPACITIES } from "../base/Capacities.ts";
 import { Limits } from "../base/Limits.ts";
@@ -29,7 +30,6 @@ import { modes } from "./Mode.ts";
 import { momentCodec } from "./Moment.ts";
 import { KIND_BYTES, proposalCodec } from "./Proposal.ts";
 import { signedRestorationCodec } from "./Restoration.ts";
-import { formsOf } from "../codec/Versioned.ts";
 import { snapshotItemCodec } from "./Snapshot.ts";
 import { spanCodec } from "./SnapshotSpan.ts";
 import { signedHeaderCodec, signedStatementCodec } from "./Statement.ts";

@@ -111,6 +111,19 @@ describe("a member that is asked for what it has decided", () => {
     ]);
   });
 
+  it("says that it is being restored itself where both have the same, too", () => {
+    const step = openStep(cluster, 2);
+    const [ofWriter, own] = [announcedBy(cluster, 1, 5), announcedBy(cluster, 2, 5)];
+    step.edit("signed", "seen").set(1, { peerId: 1, incarnation: 5, newest: undefined, restored: ofWriter });
+    step.draft("rejoining").restored = own;
+    step.draft("rejoining").recovery = freshRecovery("the test");
+    const here = spanOf([first, second]);
+    const asked = { recoveryId: ofWriter.restoration.recoveryId, nonce: NONCE, after: "", here };
+    expect(heard(step, 1, { _tag: "SnapshotRequest", ...asked }).thenSend).toMatchObject([
+      { message: { alike: here?.digest, own: { recoveryId: own.restoration.recoveryId } } },
+    ]);
+  });
+
   it("compares 64 slots at a time, and none that are not all decided", () => {
     const slots = Array.from({ length: 65 }, (_, at) => [slotKey(1, at + 1), aborted] as const);
     expect(spanOf(slots)?.upTo).toBe(slotKey(1, 64));

@@ -30,8 +30,9 @@ export const onSnapshotRequest = (step: Step, from: PeerId, message: MessageOf<"
       count: state.registry.approvers,
     },
   } as const;
+  const own = ownOf(step, after === "");
   if (here !== undefined && hasSpan(step, after, here))
-    return step.send(from, { ...offer, items: [], upTo: here.upTo, alike: here.digest, own: undefined });
+    return step.send(from, { ...offer, items: [], upTo: here.upTo, alike: here.digest, own });
   const page = context.view.scan("slots", after, step.capacities.offeredSlots);
   step.send(from, {
     ...offer,
@@ -43,7 +44,7 @@ export const onSnapshotRequest = (step: Step, from: PeerId, message: MessageOf<"
     }),
     upTo: page[step.capacities.offeredSlots - 1]?.key,
     alike: undefined,
-    own: ownOf(step, after === ""),
+    own,
   });
 };
 

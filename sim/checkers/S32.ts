@@ -1,7 +1,7 @@
 /**
  * S32: every applied proposal leaves exactly one audit row at every member that applied it, and so do the founding,
- * each step of a promotion, each consent and each share that was repaired, in an unbroken chain, and each row names the integrity key that was the newest then. S34
- * judges what operators did.
+ * each step of a promotion, each consent and each share that was repaired, in an unbroken chain, and each row names the
+ * integrity key that was the newest then. S34 judges what operators did.
  */
 import { allRows } from "../../core/protocol/AllRows.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
