@@ -18,7 +18,7 @@ const HEAD = ["|bug|breaks|found in seed|deviations|after shrinking|", "|---|---
 const ROW = /^\|`([^`]+)`\|([A-Z]+\d+[a-z]?)\|/;
 
 const lineOf = ({ bug, invariant, seed, isFirst, before, after, isMinimal }: Strength): string =>
-  `|\`${bug}\`|${invariant}|${isFirst ? "" : "≤ "}${seed}|${before}|${after}${isMinimal ? "" : "*"}|`;
+  `|\`${bug}\`|${invariant}|${isFirst ? "" : "≤"}${seed}|${before}|${after}${isMinimal ? "" : "*"}|`;
 
 interface Row {
   readonly bug: string;
