@@ -14,10 +14,11 @@ import { isSettled, PROMOTION_AGAIN_MILLIS, PROMOTION_TIMER, pin } from "./Promo
 import type { Inquiry } from "./PromotionState.ts";
 import { promotionStatus } from "./PromotionStatus.ts";
 import { ownKey, tell } from "./PromotionTold.ts";
-import { notReadyReason } from "./Readiness.ts";
+import { notReadyReason, ownReason } from "./Readiness.ts";
 import type { Step } from "./Step.ts";
 import type { PeerId } from "./Topology.ts";
 import { unavailable } from "./Unavailable.ts";
+import { noteWitness } from "./Witnesses.ts";
 
 const PROMOTE_PERMISSION = "service.system.promote";
 /** Who promotes a registry with something in it answers for all of it (contract 5.5). */
@@ -61,7 +62,8 @@ const refusalHere = (step: Step, plan: PromotionPlan): Rejection | undefined => 
       "This peer is a member of a cluster; only an instance that is alone can be promoted.",
       "Nothing needs to be done: the members of a cluster stay.",
     );
-  const reason = notReadyReason(step);
+  // All targets are asked, and whoever knows of a promotion before this one shows it.
+  const reason = ownReason(step);
   return reason === undefined ? keysInTheWay(step) : unavailable([{ peerId: step.self, reason }], undefined);
 };
 
@@ -117,11 +119,9 @@ const ask = (step: Step, { plan, nonce }: Inquiry, to: ReadonlyArray<PeerId>): v
   tell(step, { _tag: "Promotion.Ask", identityKey, nonce, ...plan, development, configDigest }, to);
 };
 
-export const onStanding = (
-  step: Step,
-  from: PeerId,
-  { identityKey, nonce, fault }: PromotionMessageOf<"Promotion.Standing">,
-): void => {
+export const onStanding = (step: Step, from: PeerId, answer: PromotionMessageOf<"Promotion.Standing">): void => {
+  noteWitness(step, from, answer);
+  const { identityKey, nonce, fault } = answer;
   const { inquiry } = step.state.cluster.promotion;
   if (inquiry === undefined || nonce !== inquiry.nonce) return;
   if (!inquiry.plan.members.some((each) => each.peerId === from && each.identityKey === identityKey)) return;

@@ -20,6 +20,7 @@ import { FIRST_INCARNATION } from "./SignedState.ts";
 import type { Step } from "./Step.ts";
 import { numberKey, SELF } from "./Tables.ts";
 import { membershipOf, type PeerId, type PinnedTopology, TOPOLOGY_TAG, topologyCodec } from "./Topology.ts";
+import { askWitnesses } from "./Witnesses.ts";
 
 export const PROMOTION_TIMER = "Promotion.again";
 export const PROMOTION_AGAIN_MILLIS = 500;
@@ -173,7 +174,7 @@ const decide = (step: Step, draft: Draft, pinned: PinnedTopology): void => {
     step.write({ op: "insert", table: "seen", key: numberKey(peerId), row });
   }
   store(step, draft, "DECIDED");
-  change(step, { accepted: new Map(), refused: new Map(), installed: new Set() });
+  change(step, { accepted: new Map(), refused: new Map(), installed: new Set(), witnesses: undefined });
   auditPromotion(step, "PROMOTION_DECIDED", transferIdOf(crypto, draft), draft.members);
   // Targets that were installed in the time of a newer disk of this peer show it what it has forgotten.
   beginJoining(step);
@@ -229,5 +230,5 @@ export const goOnPromoting = (step: Step): void => {
   if (own !== undefined) return tellAll(step);
   if (!isAlone(step)) return;
   introduceAgain(step);
-  step.arm(PROMOTION_TIMER, ASK_MILLIS);
+  step.arm(PROMOTION_TIMER, askWitnesses(step) ? PROMOTION_AGAIN_MILLIS : ASK_MILLIS);
 };

@@ -39,12 +39,21 @@ export interface Inquiry {
   readonly answers: ReadonlyMap<PeerId, string | undefined>;
 }
 
+/** Whom an instance that is alone has asked, since its process was started, whether it was promoted. */
+export interface Witnesses {
+  readonly nonce: Digest;
+  /** Monotonic milliseconds. */
+  readonly since: number;
+  readonly silent: ReadonlySet<PeerId>;
+}
+
 export interface Promotion {
   readonly own: (PromotionRows["promotion"] & { readonly transferId: Digest }) | undefined;
   readonly bound: (PromotionRows["transfer"] & { readonly transferId: Digest }) | undefined;
   /** The source that this peer waits for, while it belongs to no cluster; known from the first unseal on. */
   readonly awaits: PeerId | undefined;
   readonly inquiry: Inquiry | undefined;
+  readonly witnesses: Witnesses | undefined;
   /** At the source: signatures of targets under the new topology, and why others refuse; a crash forgets both. */
   readonly accepted: ReadonlyMap<PeerId, Signature>;
   readonly refused: ReadonlyMap<PeerId, string>;
@@ -57,6 +66,7 @@ export const noPromotion = (): Promotion => ({
   bound: undefined,
   awaits: undefined,
   inquiry: undefined,
+  witnesses: undefined,
   accepted: new Map(),
   refused: new Map(),
   installed: new Set(),

@@ -20,6 +20,7 @@ import { isAuthentic, signerOf } from "./Statement.ts";
 import { BEING_VERIFIED, NO_CAPACITY, NO_TOKEN_KEYS } from "./Unavailable.ts";
 import { type PeerId, signersFor } from "./Topology.ts";
 import { noteVersions, versionFault, type Versions } from "./Versions.ts";
+import { unwitnessed } from "./Witnesses.ts";
 
 const PROBE_TAG = "CUSTODY_PROBE_V1";
 const nonceCodec = pair(digest, uint);
@@ -50,7 +51,11 @@ const faultIn: Readonly<Record<Mode, string | undefined>> = {
 };
 
 /** Why this peer could not take part in a change now: its own reason, or what others have not shown it yet. */
-export const notReadyReason = (step: Step): string | undefined => {
+export const notReadyReason = (step: Step): string | undefined =>
+  ownReason(step) ?? (step.mode === "active" ? unwitnessed(step) : undefined);
+
+/** The same, whatever others may have to show. */
+export const ownReason = (step: Step): string | undefined => {
   const { mode } = step;
   // The registry that moves is the pinned one, whatever the targets say and however long it takes.
   if (mode === "active" && step.state.cluster.promotion.own?.stage === "PINNED") return PROMOTED;

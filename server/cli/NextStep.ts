@@ -15,6 +15,7 @@ const steps: ReadonlyArray<readonly [reason: RegExp, step: string]> = [
   [/^(?:it ran from an old disk|it is quarantined)$/, "declare its restore (custody restore --url of that peer)"],
   [/^(?:it was|a member was) restored meanwhile$/, "ask again"],
   [/^it is (?:recovering|announcing)/, "wait; custody status of that peer shows what for"],
+  [/^it was started, and asks/, "wait; it goes on after 5 s"],
   [/^it is being promoted/, "wait; custody promote status shows what for"],
   [/\bclock/, "look at NTP on that machine"],
   [/^it cannot verify tokens/, "look at auth.jwks there"],

@@ -40,8 +40,10 @@ const ofItself = (state: PeerState): string | undefined => {
   const stage = cluster.promotion.own?.stage;
   if (stage === "PINNED" || stage === "DECIDED")
     return "it is being promoted: changes go on when every member of its new cluster has the registry";
-  return rejoining.unproven.size > 0
-    ? "it is joining: not every member has shown it yet that its memory is whole"
+  if (rejoining.unproven.size > 0) return "it is joining: not every member has shown it yet that its memory is whole";
+  // Whoever is alone asks; that it does not go on asking for ever is judged where callers are to get on.
+  return cluster.membership.peerIds.length === 1
+    ? "it was started, and asks the peers of its configuration whether it was promoted"
     : undefined;
 };
 
