@@ -40,6 +40,8 @@ export interface DriverPorts {
   readonly settings: Settings;
   /** Whether the keys that verify tokens are available now. */
   readonly judgesTokens: () => boolean;
+  /** Whether every stored row has been verified since the unseal. */
+  readonly isWhole: () => boolean;
   /** Hands a message to the network; losing it is allowed. */
   readonly send: (to: PeerId, message: Message) => void;
   /**
@@ -87,6 +89,7 @@ class Context implements StepContext {
   readonly crypto: Crypto;
   readonly signer: Signer | undefined;
   readonly view: PeerStore;
+  readonly isWhole: boolean;
   readonly commands: Commands;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   readonly ceremony: Ceremony;
@@ -103,6 +106,7 @@ class Context implements StepContext {
     this.signer = keys?.signer;
     this.shareVault = keys?.shareVault;
     this.view = ports.store;
+    this.isWhole = ports.isWhole();
     this.commands = ports.commands;
     this.providers = ports.providers;
     this.ceremony = ports.ceremony;

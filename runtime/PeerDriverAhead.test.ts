@@ -22,6 +22,7 @@ const newPeer = () => {
     ceremony,
     keyCrypto: nobleKeyCrypto,
     judgesTokens: () => true,
+    isWhole: () => true,
     settings: settingsOf(1, 3),
     sendAhead: (to, message) => void told.push(`soon ${message._tag} to ${to}`),
     send: (to, message) => void told.push(`${message._tag} to ${to}`),

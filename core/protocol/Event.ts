@@ -144,6 +144,8 @@ export interface StepContext {
   /** Present exactly while the peer is unsealed. */
   readonly signer: Signer | undefined;
   readonly view: RowView;
+  /** Whether every stored row has been verified since the unseal, so that many can be read at once. */
+  readonly isWhole: boolean;
   readonly commands: Commands;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
   readonly ceremony: Ceremony;

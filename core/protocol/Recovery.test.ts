@@ -184,8 +184,8 @@ describe("time, while a peer is being restored,", () => {
     expect(sent(again)).toMatchObject([{ to: 1, _tag: "SnapshotRequest" }]);
     const silent = fired({ ...moved({ movedAt: AT - 5_000, askedAt: AT }), distrusted: new Set([3]) });
     expect(silent.state.rejoining.recovery).toMatchObject({ nonce: undefined, transfer: undefined });
-    // The member may only be away.
-    expect(silent.state.rejoining.recovery?.distrusted).toEqual(new Set([3]));
+    // The others are asked first.
+    expect(silent.state.rejoining.recovery?.distrusted).toEqual(new Set([3, 1]));
     expect(silent.state.rejoining.recovery?.waitsFor).toContain("does not go on");
   });
 

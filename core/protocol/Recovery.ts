@@ -139,7 +139,7 @@ export const onRecoverTimer = (step: Step): void => {
   inquireAgain(step, recovery);
   if (transfer === undefined) return askAll(step, recovery);
   if (step.elapsed - transfer.movedAt >= SILENT_MILLIS)
-    return waitFor(step, `peer ${transfer.helper} does not go on with its offer`);
+    return waitFor(step, `peer ${transfer.helper} does not go on with its offer`, transfer.helper);
   if (step.elapsed - transfer.askedAt >= ASK_AGAIN_MILLIS) requestMore(step, transfer);
 };
 

@@ -81,7 +81,7 @@ export interface Recovery {
   readonly superseded: number | undefined;
   /** Whether it has the whole registry of a member that was not restored, and serves reads from it. */
   readonly isReadable: boolean;
-  /** Members whose offer did not hold. */
+  /** Members whose offer did not hold, or did not come: others are asked first. */
   readonly distrusted: ReadonlySet<PeerId>;
   /** What it waits for, for the operator. */
   readonly waitsFor: string;

@@ -41,6 +41,27 @@ describe("a declared restore", () => {
     expectWhole(cluster, 1);
   });
 
+  it("is helped by another member where one gives nothing, as long as its rows are not verified", () => {
+    const cluster = founded();
+    register(cluster, "alice", 7);
+    cluster.isWhole = (peerId) => peerId === 2;
+    declare(cluster, 3);
+    cluster.pass(20_000);
+    expectWhole(cluster, 1);
+  });
+
+  it("waits until the rows of a helper are verified", () => {
+    const cluster = founded();
+    register(cluster, "alice", 7);
+    cluster.isWhole = () => false;
+    declare(cluster, 3);
+    cluster.pass(20_000);
+    expect(stateOf(cluster, 3).rejoining.recovery).toBeDefined();
+    cluster.isWhole = () => true;
+    cluster.pass(8_000);
+    expectWhole(cluster, 1);
+  });
+
   it("brings a quarantined peer back", () => {
     const cluster = founded();
     const old = copyOf(cluster.tables.get(2));

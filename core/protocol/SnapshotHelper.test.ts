@@ -173,4 +173,10 @@ describe("a member that is asked for what it has decided", () => {
     expect(offers(helping(() => undefined, undecided))).toEqual([]);
     expect(offers(helping((step) => step.edit("undecided", "preparations").clear(), undecided))).toHaveLength(1);
   });
+
+  it("gives nothing while rows of it are yet to be verified", () => {
+    const { state, context } = helping();
+    expect(offers(new Step(state, { ...context, isWhole: false }))).toEqual([]);
+    expect(offers(new Step(state, context))).toHaveLength(1);
+  });
 });

@@ -18,6 +18,8 @@ export const onSnapshotRequest = (step: Step, from: PeerId, message: MessageOf<"
   // Its new incarnation must be on record here: from then on nothing can be certified without it (D5).
   if (state.signed.seen.get(from)?.restored?.restoration.recoveryId !== message.recoveryId) return;
   if (state.undecided.preparations.size > 0) return;
+  // The rows of a page lie all over the store: to verify all that lie around them would hold everything else up.
+  if (!context.isWhole) return;
   const { recoveryId, nonce, after, here } = message;
   const offer = {
     _tag: "SnapshotOffer",

@@ -117,6 +117,8 @@ export class Cluster {
   runs: (peerId: PeerId) => Composition = () => commands;
   /** Whether a peer knows that it has the keys for that. */
   judgesTokens: (peerId: PeerId) => boolean = () => true;
+  /** Whether all rows of a peer are verified. */
+  isWhole: (peerId: PeerId) => boolean = () => true;
   /** Sees every message before it goes on the wire; what it returns goes instead. */
   tamper: (from: PeerId, to: PeerId, message: Message) => Message | undefined = whole;
   /** Told of every event that the cluster hands to a peer. */
@@ -259,6 +261,7 @@ export class Cluster {
       keyCrypto: nobleKeyCrypto,
       settings: { ...base, ...this.#override(peerId) },
       judgesTokens: () => this.judgesTokens(peerId),
+      isWhole: () => this.isWhole(peerId),
       send: (to, message) => {
         const sent = this.tamper(peerId, to, message);
         const bytes = sent && sealEnvelope(driver.state, identity, this.entropy(), to, sent, composition);

@@ -54,6 +54,7 @@ export const openStep = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 
     keyCrypto: nobleKeyCrypto,
     shareVault: signer && inUse(signer).shareVault,
     judgesTokens: true,
+    isWhole: true,
     settings: settingsOf(peerId, cluster.total),
   });
 };

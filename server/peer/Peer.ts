@@ -344,6 +344,7 @@ export class Peer {
       keyCrypto: backend.keyCrypto,
       settings,
       judgesTokens,
+      isWhole: () => store.isWhole,
       send: (to, message) => this.envelopes.send(to, message),
       sendAhead: (to, message) => this.envelopes.sealAhead(to, message),
       giveWay: pauses(),

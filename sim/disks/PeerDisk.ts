@@ -26,6 +26,8 @@ export interface PeerDisk extends PeerStore, KeyView {
   readonly verify: () => string | undefined;
   /** Whether rows are left to be verified after an unseal. */
   readonly verifiesLater: boolean;
+  /** Whether none are. */
+  readonly isWhole: boolean;
   /** Looks at some more of its rows: where they do not hold, whether that were the last, or that there are more. */
   readonly verifyMore: () => "more" | "whole" | { readonly fault: string };
   /**

@@ -148,6 +148,10 @@ export class SealedDisk implements PeerDisk {
     return this.#bytes.layers.flushing;
   }
 
+  get isWhole(): boolean {
+    return this.#store.isWhole;
+  }
+
   get isVolatile(): boolean {
     return this.#bytes.layers.isVolatile;
   }

@@ -265,6 +265,7 @@ export class Bench {
       keyCrypto: this.#cryptography.keyCrypto,
       settings: this.#identity(peerId).settings,
       judgesTokens: () => true,
+      isWhole: () => true,
       send: (to, message) => void actions.push({ _tag: "Send", to, message }),
       reply: (requestId, answer) => void actions.push({ _tag: "Reply", requestId, answer }),
       // The state itself says which timers are armed and when they are due.

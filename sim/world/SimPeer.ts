@@ -249,6 +249,7 @@ export class SimPeer implements Watched {
       keyCrypto: cryptography.keyCrypto,
       settings: this.wasFounded ? { ...this.settings, bootstrapSecret: undefined } : this.settings,
       judgesTokens: () => judgesTokens(this),
+      isWhole: () => this.disk.isWhole,
       send: (to, message) => {
         this.said += 1;
         this.#surroundings.send(this, to, message);

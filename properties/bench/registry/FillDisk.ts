@@ -72,6 +72,7 @@ const contextOf = (view: SealedStore): StepContext => ({
     arbitrary: true,
   },
   judgesTokens: true,
+  isWhole: true,
 });
 
 const committed = (store: SealedStore, writes: ReadonlyArray<Write>): Promise<void> =>
