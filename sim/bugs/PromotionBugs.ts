@@ -223,6 +223,16 @@ export const promotionBugs: ReadonlyArray<PlantedBug> = [
     tampering: permitted((grants) => (allows(grants, toPromote) ? [toPromote, ...toMoveRegistry] : grants)),
   },
   {
+    name: "remembers-alone",
+    changes: "an instance that is alone takes changes after a start before its peers have said whether it was promoted",
+    finds: "S22",
+    orFinds: ["S14"],
+    schedule: "promote-rollback-source",
+    tampering: () => ({
+      stepped: (_world, _peer, { cluster: { promotion } }) => Object.assign(promotion, { witnesses: undefined }),
+    }),
+  },
+  {
     name: "tried-in-earnest",
     changes: "a source pins what somebody only tried",
     finds: "S60",

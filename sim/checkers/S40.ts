@@ -40,7 +40,7 @@ interface Given {
   /** The last ref of that page. */
   readonly after: string;
   /**
-   * Of a page that ended early, which may have looked further than it shows: what fitted all the while. What came to fit
+   * Of a page that may have ended early, and looked further than it shows: what fitted all the while. What came to fit
    * since, behind its last ref, may lie before the place that it had reached.
    */
   readonly steady: ReadonlySet<string> | undefined;
@@ -152,7 +152,8 @@ export const S40 = (ghost: Ghost): Checker => {
       else {
         if (outcome.next === asked.cursor) throw new Violation("S40", about, "the next page is the same one again");
         const after = outcome.refs.at(-1) ?? due?.page.after ?? "";
-        const steady = outcome.refs.length < asked.limit ? due?.page.steady : undefined;
+        const isExact = outcome.refs.length === asked.limit && due?.page.mayBeShort !== true;
+        const steady = isExact ? undefined : due?.page.steady;
         given.set(outcome.next, { filter: textOfWanted(asked.filter), after, steady });
       }
       keepNewest(given, CURSORS);
