@@ -225,8 +225,8 @@ export const promotionBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "remembers-alone",
     changes: "an instance that is alone takes changes after a start before its peers have said whether it was promoted",
-    finds: "S22",
-    orFinds: ["S14"],
+    finds: "S14",
+    orFinds: ["S22"],
     schedule: "promote-rollback-source",
     tampering: () => ({
       stepped: (_world, _peer, { cluster: { promotion } }) => Object.assign(promotion, { witnesses: undefined }),

@@ -2,16 +2,18 @@
  * Peers of a promotion whose disks go back to before one of its steps, soon after that step or long after it: a source
  * to before what it has pinned, decided or finished, a target to before what it has signed, become or taken over.
  */
-import type { Choices, Stretch } from "../base/Choices.ts";
+import type { Choices, Stretch, Unit } from "../base/Choices.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import type { Write } from "../../core/Tables.ts";
 import { mayBeRestored, mayForget } from "../faults/DeclaredRestore.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import type { Nemesis, World } from "../world/World.ts";
-import { SECOND, struck } from "./Moment.ts";
+import { isolate, SECOND, struck } from "./Moment.ts";
 import { isStep } from "./Promoting.ts";
 
 const LATEST = 4 * SECOND;
+/** Microseconds for which an instance that is alone waits for its peers in any case. */
+const LONGEST_DEAF = 4 * SECOND;
 /** Microseconds: in the middle of the next step, some steps later, or when all is done. */
 const BACK_AFTER: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
   [1, 2_000],
@@ -56,7 +58,7 @@ const LOOKS_AGAIN = SECOND / 10;
  * A source comes back on a disk of the time when it was alone. It has no witness of what it has pinned, and nobody
  * promises anything where it alone knows what it decided (docs/protocol.md 4g): that is waited for.
  */
-const sourceComesBack = (world: World, peer: SimPeer, older: OlderDisk, isDeclared: boolean): void => {
+const sourceComesBack = (world: World, peer: SimPeer, older: OlderDisk, isDeclared: boolean, unit: Unit): void => {
   if (!mayComeBack(world, peer, isDeclared)) return;
   const isAlone = older.stage === undefined || older.stage === "PINNED";
   const isWitnessed = world.peers.some((each) => each !== peer && each.disk.holds("topology", SELF));
@@ -64,10 +66,12 @@ const sourceComesBack = (world: World, peer: SimPeer, older: OlderDisk, isDeclar
   if (isWitnessed) {
     // It is told that there is nobody to be restored from, until somebody shows it that there is.
     if (isDeclared) declareOnceFoundOut(world, peer);
+    // Callers may reach it before it hears of anybody.
+    if (unit.chance("hears nobody", 800)) isolate(world, peer.slot, unit.between("for", 0, 1, LONGEST_DEAF));
     return comesBack(world, peer, older, false);
   }
   if (older.stage === undefined && isDecided(peer))
-    return world.after(LOOKS_AGAIN, () => sourceComesBack(world, peer, older, isDeclared));
+    return world.after(LOOKS_AGAIN, () => sourceComesBack(world, peer, older, isDeclared, unit));
   world.faults.add("disk from an older snapshot");
   world.marks.add("a source forgot what it had pinned or decided");
   world.restores.comeBackAlone(peer, older.putBack);
@@ -91,7 +95,7 @@ const comesBack = (world: World, peer: SimPeer, { putBack, stage }: OlderDisk, i
 
 /** One peer in this role comes back on the disk that it had before one of its steps. */
 export const promotedBack = (choices: Choices, role: Role, isDeclared: boolean): Nemesis => {
-  const atStep = choices.plan("older disk").oneOf("before step", 1, [1, 1, 2, 2, 3, 3, 4, 6, 10, 30]);
+  const atStep = choices.plan("older disk").oneOf("before step", 1, [1, 1, 1, 1, 2, 2, 3, 4, 6, 10, 30]);
   const counts = new Map<number, number>();
   const disks = new Map<number, OlderDisk>();
   let isOver = false;
@@ -108,7 +112,7 @@ export const promotedBack = (choices: Choices, role: Role, isDeclared: boolean):
       isOver = true;
       world.after(unit.spread("comes back after", 20_000, BACK_AFTER, 1, LATEST), () =>
         role === "source"
-          ? sourceComesBack(world, peer, before, isDeclared)
+          ? sourceComesBack(world, peer, before, isDeclared, unit)
           : comesBack(world, peer, before, isDeclared),
       );
     },
