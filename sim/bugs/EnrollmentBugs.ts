@@ -206,7 +206,7 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
     name: "expires-early",
     changes: "an enrollment that nobody has completed is over half a second before its deadline",
     finds: "S61",
-    schedule: "promote-on-a-bad-network",
+    schedule: "session-capacity-edge",
     tampering: () => ({
       ...lasting(({ completed }) => (completed === undefined ? -500 : 0))(),
       ...rows("sessions", (row) => (row.completed === undefined ? row : longerBy(row, 500)))(),

@@ -70,7 +70,7 @@ export const promotionSchedules = {
     plan: (choices) => ({ steps: 1_500, promotion: anySource(choices), workload: WORK }),
   },
   "promote-with-keys": {
-    marks: { "a key was shared after the promotion": 25, "ended between sharing a key and erasing it": 4 },
+    marks: { "a key was shared after the promotion": 25, "ended between sharing a key and erasing it": 14 },
     sizes: PROMOTED,
     plan: (choices) => ({
       steps: 1_500,
@@ -125,7 +125,7 @@ export const promotionSchedules = {
     marks: {
       "a lying source: another draft": 3,
       "a lying source: decided what its driver had not pinned": 60,
-      "a lying source: another registry": 12,
+      "a lying source: another registry": 18,
       "a lying source: claimed an end": 12,
     },
     share: SHARE_OF_OTHERS,
