@@ -8,6 +8,7 @@ import type { Figures } from "./Cluster.ts";
 import { type Call, load, type Loaded, succeeded } from "./Load.ts";
 import { type MeasuredCluster, startMeasuredCluster } from "./MeasuredCluster.ts";
 import { register } from "./Registrations.ts";
+import { measureShares } from "./Shares.ts";
 import { median, quantile, rounded } from "./Statistics.ts";
 
 const PEERS = 3;
@@ -50,11 +51,11 @@ const post = (token: string, path: string, body: object): Call => ({
   body: JSON.stringify(body),
 });
 
-const creation = (token: string, keyId: string): Call =>
+export const creation = (token: string, keyId: string): Call =>
   post(token, KEYS, { keyId, algorithm: "ED25519", authorities: [{ id: "arbitrary" }] });
 
 /** Each of another message. */
-const signing = (token: string, keyId: string): Call =>
+export const signing = (token: string, keyId: string): Call =>
   post(token, `${KEYS}/${keyId}/sign`, {
     command: {
       type: "arbitrary",
@@ -148,7 +149,7 @@ const measured = async (cluster: MeasuredCluster): Promise<Figures> => {
 export const measureKeys = async (): Promise<Figures> => {
   const cluster = await startMeasuredCluster(PEERS, "built");
   try {
-    return await measured(cluster);
+    return { ...(await measured(cluster)), ...measureShares() };
   } finally {
     await cluster.stop();
   }

@@ -19,6 +19,9 @@ const tierFigures = (rounds: ReadonlyArray<Round>): { readonly [figure: string]:
   calmEventsOverHashes: rounded(
     median(rounds.map(({ eventsPerSecond: { fast }, hashesPerSecond }) => fast / hashesPerSecond)),
   ),
+  signingOverCalm: rounded(
+    median(rounds.map(({ signingEventsPerSecond, eventsPerSecond: { fast } }) => signingEventsPerSecond / fast)),
+  ),
   codecOverFast: rounded(median(rounds.map(({ eventsPerSecond: { codec, fast } }) => codec / fast))),
   realOverFast: rounded(median(rounds.map(({ eventsPerSecond: { real, fast } }) => real / fast)), 3),
 });

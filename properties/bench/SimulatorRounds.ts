@@ -12,19 +12,21 @@ const STEPS = 2_000;
 /** The result of one round. */
 export interface Round {
   readonly eventsPerSecond: Readonly<Record<Tier, number>>;
+  /** Where callers sign as well, with a group that only has the algebra of a real one. */
+  readonly signingEventsPerSecond: number;
   /** The machine's own speed in plain JavaScript: hashes of 1 KiB. */
   readonly hashesPerSecond: number;
   readonly events: number;
   readonly heapMegabytes: number;
 }
 
-const measured = (crypto: Tier) =>
+const measured = (crypto: Tier, schedule: "calm" | "keys" = "calm") =>
   measureEvents({
     nowMillis: () => performance.now(),
     millis: MILLIS,
     crypto,
     backend: nativeBackend,
-    schedule: "calm",
+    schedule,
     peers: 3,
     steps: STEPS,
   });
@@ -48,13 +50,15 @@ const heapMegabytes = (): number => {
 /** The tiers in turn, so that changes in the machine's speed affect all of them alike. */
 const round = (): Round => {
   const [fast, codec, real] = [measured("fast"), measured("codec"), measured("real")];
+  const signing = measured("fast", "keys");
   return {
     eventsPerSecond: {
       fast: fast.eventsPerSecond,
       codec: codec.eventsPerSecond,
       real: real.eventsPerSecond,
     },
-    events: fast.events + codec.events + real.events,
+    signingEventsPerSecond: signing.eventsPerSecond,
+    events: fast.events + codec.events + real.events + signing.events,
     hashesPerSecond: hashesPerSecond(),
     heapMegabytes: heapMegabytes(),
   };

@@ -4,6 +4,7 @@ import { isBuilt, measureBuilds } from "./Builds.ts";
 import { type CeremonyFormat, ceremonyFormats, measureCeremonies } from "./Ceremonies.ts";
 import { type Figures, measureCluster } from "./Cluster.ts";
 import { measureGrowth } from "./Growth.ts";
+import { measureKeyring } from "./Keyring.ts";
 import { measureKeys } from "./Keys.ts";
 import { measureOverload } from "./Overload.ts";
 import { measurePromotions } from "./Promotion.ts";
@@ -19,6 +20,7 @@ const parts = [
   "ceremonies",
   "registry",
   "growth",
+  "keyring",
   "promotion",
   "sustained",
 ] as const;
@@ -29,7 +31,7 @@ type Part = (typeof parts)[number];
 const help = `npm run bench -- [--only PART] [--format FORMAT] [--json]
 
   --only PART      ${parts.join(", ")}; all but
-                   the last four without; sustained takes ten minutes
+                   the last five without; sustained takes ten minutes
   --against FOLDER only registrations, by turns with those of the build in another
                    checkout: processor time and latency, here over there
   --format FORMAT  ceremonies of one format: ${ceremonyFormats.join(", ")}
@@ -37,7 +39,7 @@ const help = `npm run bench -- [--only PART] [--format FORMAT] [--json]
                    ${registrySizes.join(",")} without; the last takes 10 GB of disk,
                    4 GB of memory and a quarter of an hour. Growth registers
                    them one by one, 500 or so a second, and so does promotion,
-                   100000 at most
+                   100000 at most; keyring makes as many keys as that
   --keep FOLDER    leave the registries there, or measure those that are there
   --quick          a fiftieth of the calls to the registries, two minutes of
                    sustained: figures that mean little, to see that all of it
@@ -93,6 +95,7 @@ const measure = async (
     ...(isWanted("ceremonies") ? { ceremonies: await measureCeremonies(format) } : {}),
     ...(isWanted("registry") ? await measureRegistry(registry) : {}),
     ...(isWanted("growth") ? await measureGrowth(registry.sizes) : {}),
+    ...(isWanted("keyring") ? await measureKeyring(registry.sizes) : {}),
     ...(isWanted("promotion") ? await measurePromotions(registry.sizes) : {}),
     ...(isWanted("sustained") ? await measureSustained(registry.isQuick) : {}),
   };
