@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Digest } from "../base/Digest.ts";
 import { Cluster, codeOf } from "../../properties/cluster/Cluster.ts";
-import { beforePromotion, expectDone, lost, promote, withApprover } from "../../properties/cluster/Promoting.ts";
-import { copyOf, declare, stateOf } from "../../properties/cluster/Restoring.ts";
+import { expectDone, promote, withApprover } from "../../properties/cluster/Promoting.ts";
+import { copyOf, declare, diskAfter, stateOf } from "../../properties/cluster/Restoring.ts";
 import { modeOf } from "./Mode.ts";
 
 const reasonOf = (cluster: Cluster, requestId: string): string | undefined => {
@@ -79,30 +79,26 @@ describe("an instance that is alone and was started again", () => {
   });
 });
 
-it("one that was just founded waits for nobody", () => {
-  const cluster = beforePromotion();
-  cluster.tamper = lost("Promotion.Standing");
-  cluster.register(2, "first", "alice", 1);
-  cluster.pass(100);
-  expect(codeOf(cluster, "first")).toBe("Registered");
-});
-
-it("an instance on a disk from before its promotion takes no change before it is shown the decision", () => {
-  const cluster = withApprover();
-  const backup = copyOf(cluster.tables.get(2));
-  promote(cluster);
-  cluster.pass(10_000);
-  cluster.tables.set(2, backup);
-  const whole = cluster.tamper;
-  cluster.tamper = () => undefined;
-  cluster.start(2);
-  cluster.register(2, "early", "bob", 2);
-  cluster.pass(100);
-  expect(reasonOf(cluster, "early")).toBe(ASKS);
-  cluster.tamper = whole;
-  cluster.pass(1_000);
-  expect(modeOf(stateOf(cluster, 2))).toBe("quarantined");
-  declare(cluster, 2);
-  cluster.pass(15_000);
-  expectDone(cluster);
-});
+it.each(["its promotion", "its founding"])(
+  "an instance on a disk from before %s takes no change before it is shown the decision",
+  (event) => {
+    const cluster = withApprover();
+    const backup = copyOf(event === "its founding" ? diskAfter(cluster, 2, 1) : cluster.tables.get(2));
+    promote(cluster);
+    cluster.pass(10_000);
+    cluster.tables.set(2, backup);
+    const whole = cluster.tamper;
+    cluster.tamper = () => undefined;
+    cluster.start(2);
+    expect(modeOf(stateOf(cluster, 2))).toBe("active");
+    cluster.register(2, "early", "bob", 2);
+    cluster.pass(100);
+    expect(reasonOf(cluster, "early")).toBe(ASKS);
+    cluster.tamper = whole;
+    cluster.pass(1_000);
+    expect(modeOf(stateOf(cluster, 2))).toBe("quarantined");
+    declare(cluster, 2);
+    cluster.pass(15_000);
+    expectDone(cluster);
+  },
+);

@@ -1,7 +1,8 @@
 /**
  * An instance that is alone cannot see that its disk is from before its promotion; the peers that it was promoted with
  * can. After a start it asks those of its configuration, and takes no changes until each has answered, or for a few
- * seconds: whoever knows of a decision shows it before its answer (PromotionTarget.ts; S20).
+ * seconds: whoever knows of a decision shows it before its answer (PromotionTarget.ts; S20). So does one that has just
+ * founded itself: a disk from before that looks like a new one.
  */
 import type { PromotionMessageOf } from "./PromotionMessages.ts";
 import type { Witnesses } from "./PromotionState.ts";
@@ -29,15 +30,17 @@ const note = (step: Step, witnesses: Witnesses): void => {
 
 /** Asks, after a start, whoever has not answered; whether it goes on waiting. */
 export const askWitnesses = (step: Step): boolean => {
-  const { founding, promotion } = step.state.cluster;
-  // Whoever was founded by this very process has forgotten nothing.
-  if (founding.cards.size > 0) return false;
-  const silent = new Set(step.context.settings.peers);
-  const witnesses = promotion.witnesses ?? { nonce: step.context.entropy, since: step.elapsed, silent };
-  note(step, witnesses);
+  const witnesses = step.state.cluster.promotion.witnesses ?? begin(step);
   if (!isWaiting(step, witnesses)) return false;
   ask(step, witnesses);
   return true;
+};
+
+const begin = (step: Step): Witnesses => {
+  const silent = new Set(step.context.settings.peers);
+  const witnesses = { nonce: step.context.entropy, since: step.elapsed, silent };
+  note(step, witnesses);
+  return witnesses;
 };
 
 /** Whether it would be taken as what it is now: that is answered by every peer that is there. */
