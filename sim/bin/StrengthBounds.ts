@@ -5,7 +5,7 @@ export const MOST_SEEDS = 10_000;
 const MEDIAN_SEEDS = 100;
 /** Deviations from the quiet run that are left after shrinking: of one of two, and of each. */
 const MEDIAN_SIZE = 5;
-const MOST_SIZE = 60;
+export const MOST_SIZE = 60;
 
 export interface Judged {
   readonly bug: string;

@@ -16,13 +16,15 @@ import { Misuse, positive, printLine, runScript, type Script } from "./Script.ts
 import { costOf, shrink, type Shrunk } from "../shrink/Shrink.ts";
 import { backendOf } from "./NativeBackend.ts";
 import { keepFailure, SHRINK_EVENTS } from "./Shrinking.ts";
-import { boundsOf, type Judged, MOST_SEEDS } from "./StrengthBounds.ts";
+import { boundsOf, type Judged, MOST_SEEDS, MOST_SIZE } from "./StrengthBounds.ts";
 import { type Strength, withStrengths } from "./StrengthTable.ts";
 
 /** Seeds of the default mix that are all run; of later ones, only those that draw the bug's own schedule. */
 const ALL_RUN = 150;
 /** Where the budget does not make the first failure minimal: so many others are looked for, in so many more runs. */
 const OTHERS = { failures: 5, runs: 100 } as const;
+/** What is larger than is asked of any then has so many times the budget. */
+const LONGER = 8;
 
 const help = `npm run sim:strength -- [--bug NAME]... [--schedule mix|own] [--seeds N] [--shrink EVENTS] [--tapes DIR] [--table FILE]
 
@@ -32,7 +34,7 @@ const help = `npm run sim:strength -- [--bug NAME]... [--schedule mix|own] [--se
   --seeds N        seeds to look in at most; ${MOST_SEEDS} without
   --shrink EVENTS  events and requests of the smaller runs of each, together; ${SHRINK_EVENTS} without. Where more
                    might be taken from the first failure, as many for the shortest of the next ${OTHERS.failures} (in
-                   ${OTHERS.runs} runs), and the smaller of both counts
+                   ${OTHERS.runs} runs), and the smaller of both counts; above ${MOST_SIZE} deviations, ${LONGER} times as many for that
   --tapes DIR      write the tape of each smallest failure to DIR/NAME.tape
   --table FILE     write what was found into the table of this page (docs/strength.md)
 
@@ -111,17 +113,21 @@ interface Smallest {
   readonly shrunk: Shrunk;
 }
 
-/** What a failure becomes within a budget; where it does not become minimal, the smaller of that and of a shorter one's. */
+/**
+ * What a failure becomes within a budget; where it does not become minimal, the smaller of that and of a shorter one's,
+ * and that within a longer budget where it is larger than is asked of any.
+ */
 const smallestOf = (bug: PlantedBug, failing: Recording, { where, mostEvents }: Measuring): Smallest => {
-  const smaller = (from: Recording): Smallest => ({
+  const smaller = (from: Recording, budget: number): Smallest => ({
     failing: from,
-    shrunk: shrink(from, { mostEvents, backend: backendOf(from.options.seed) }),
+    shrunk: shrink(from, { mostEvents: budget, backend: backendOf(from.options.seed) }),
   });
-  const first = smaller(failing);
+  const first = smaller(failing, mostEvents);
   const shorter = first.shrunk.isMinimal ? undefined : shortestAfter(bug, where, failing);
-  if (shorter === undefined) return first;
-  const other = smaller(shorter);
-  return sizeOf(other.shrunk) < sizeOf(first.shrunk) ? other : first;
+  const both = shorter === undefined ? [first] : [first, smaller(shorter, mostEvents)];
+  const best = both.reduce((one, other) => (sizeOf(other.shrunk) < sizeOf(one.shrunk) ? other : one));
+  if (best.shrunk.isMinimal || sizeOf(best.shrunk) <= MOST_SIZE) return best;
+  return { ...best, shrunk: smaller(best.shrunk.recording, LONGER * mostEvents).shrunk };
 };
 
 interface Measured {
