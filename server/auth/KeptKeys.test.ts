@@ -1,8 +1,8 @@
-import { chmodSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Either } from "effect";
-import { beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { readKept, writeKept } from "./KeptKeys.ts";
 
 const NOW = 1_800_000_000_000;
@@ -16,6 +16,7 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "kept-keys-"));
   clock = NOW;
 });
+afterEach(() => rmSync(directory, { recursive: true }));
 const options = (from = url) => ({ directory, url: from, maxAgeMillis: DAY, now: () => clock });
 const file = () => join(directory, "token-keys.json");
 

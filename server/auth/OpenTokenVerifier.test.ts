@@ -1,12 +1,12 @@
 /** Where the keys of a verifier come from when a peer starts. */
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Either, Schema } from "effect";
 import { SignJWT } from "jose";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { type Config, configSchema } from "../config/ConfigSchema.ts";
 import { withSections } from "../config/Environment.ts";
 import { openTokenVerifier } from "./TokenVerifier.ts";
@@ -53,6 +53,7 @@ it("starts while the issuer is away", async () => {
 
 it("judges by the set it kept where it is started while the issuer is away, and no longer than by a fetched one", async () => {
   const directory = mkdtempSync(join(tmpdir(), "kept-keys-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
   const issuer = createServer((_request, response) => void response.end(keySet));
   await new Promise<void>((resolve) => void issuer.listen(0, "127.0.0.1", resolve));
   const address = issuer.address();
