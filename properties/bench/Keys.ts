@@ -9,6 +9,7 @@ import { type Call, load, type Loaded, succeeded } from "./Load.ts";
 import { type MeasuredCluster, startMeasuredCluster } from "./MeasuredCluster.ts";
 import { register } from "./Registrations.ts";
 import { measureShares } from "./Shares.ts";
+import { withSlowPeer } from "./SlowFlush.ts";
 import { median, quantile, rounded } from "./Statistics.ts";
 
 const PEERS = 3;
@@ -20,8 +21,10 @@ const WARM_CALLERS = 8;
 const MANY = 64;
 const OF_MANY = 256;
 const CREATIONS = 20;
-/** A peer that was killed is known to be away after the first of these. */
+/** A peer that was killed, or has become slow, is known for it after the first of these. */
 const AFTER_FAILURE = 8;
+const SLOW_MILLIS = 200;
+const PROBE_PAUSE_MILLIS = 20;
 const KEYS = "/v1/custody/keys";
 
 const script = fileURLToPath(new URL(`./BareSigner${extname(import.meta.url)}`, import.meta.url));
@@ -72,22 +75,30 @@ const urlOf = ({ peers }: MeasuredCluster, at: number): string => {
   return peer.url;
 };
 
-/** Answers of probes that go on while something else is done. */
-const healthWhile = async (
-  url: string,
-  run: () => Promise<Loaded>,
-): Promise<readonly [Loaded, ReadonlyArray<number>]> => {
-  const latencies: Array<number> = [];
+interface Probed {
+  readonly loaded: Loaded;
+  readonly healthMillis: ReadonlyArray<number>;
+  readonly readMillis: ReadonlyArray<number>;
+}
+
+/** Asks for the health and for a key again and again while something else is done. */
+const probedWhile = async (url: string, token: string, keyId: string, run: () => Promise<Loaded>): Promise<Probed> => {
+  const healthMillis: Array<number> = [];
+  const readMillis: Array<number> = [];
   const state = { isOver: false };
+  const get = async (path: string): Promise<ReadonlyArray<number>> => {
+    const call = { method: "GET", path, headers: { "x-jwt-token": token } } as const;
+    return succeeded(await load(url, 1, 1, () => call), 200).latencies;
+  };
   const probing = (async () => {
     while (!state.isOver) {
-      const health = { method: "GET", path: "/v1/custody/system/health", headers: {} } as const;
-      latencies.push(...succeeded(await load(url, 1, 1, () => health), 200).latencies);
-      await new Promise((resolve) => void setTimeout(resolve, 20));
+      healthMillis.push(...(await get("/v1/custody/system/health")));
+      readMillis.push(...(await get(`${KEYS}/${keyId}`)));
+      await new Promise((resolve) => void setTimeout(resolve, PROBE_PAUSE_MILLIS));
     }
   })();
   try {
-    return [await run(), latencies];
+    return { loaded: await run(), healthMillis, readMillis };
   } finally {
     state.isOver = true;
     await probing;
@@ -117,12 +128,17 @@ const measured = async (cluster: MeasuredCluster): Promise<Figures> => {
   await bare.stop();
   const creations = succeeded(await load(url, 1, CREATIONS, (index) => creation(token, `made-${index}`)), 201);
   // More than a busy machine signs in time are refused: what counts is how many were signed in a second.
-  const [many, health] = await healthWhile(url, () => load(url, MANY, OF_MANY, () => signing(token, keyId)));
+  const probed = await probedWhile(url, token, keyId, () => load(url, MANY, OF_MANY, () => signing(token, keyId)));
+  const { loaded: many, healthMillis, readMillis } = probed;
   const signed = many.statuses.get(200) ?? 0;
   const manyPerSecond = (many.perSecond * signed) / OF_MANY;
   process.kill(cluster.peers.at(-1)?.pid ?? 0, "SIGKILL");
   await load(url, 1, AFTER_FAILURE, () => signing(token, keyId));
   const without = await sign(1, SIGNATURES);
+  const slowed = await withSlowPeer(cluster, SLOW_MILLIS, async () => {
+    await load(url, 1, AFTER_FAILURE, () => signing(token, keyId));
+    return await sign(1, SIGNATURES);
+  });
   const [own, yardstick, registration] = [signatures, bareSignatures, registrations].map((each) => median(inAll(each)));
   if (own === undefined || yardstick === undefined || registration === undefined)
     throw new Error("three were measured");
@@ -137,11 +153,14 @@ const measured = async (cluster: MeasuredCluster): Promise<Figures> => {
     sign64CallersPerSecond: rounded(manyPerSecond, 0),
     sign64CallersRefused: OF_MANY - signed,
     sign64CallersRateOverOneCaller: rounded(manyPerSecond / perSecond, 1),
-    healthP99WhileSigningMillis: rounded(quantile(health, 0.99)),
+    healthP99WhileSigningMillis: rounded(quantile(healthMillis, 0.99)),
+    readP99WhileSigningMillis: rounded(quantile(readMillis, 0.99)),
     createMedianMillis: rounded(median(creations.latencies)),
     createOverRegistration: rounded(median(creations.latencies) / registration, 1),
     signWithOneKilledMedianMillis: rounded(median(without.latencies)),
     signWithOneKilledOverHealthy: rounded(median(without.latencies) / own),
+    signWithOneSlowedMedianMillis: rounded(median(slowed.latencies)),
+    signWithOneSlowedOverHealthy: rounded(median(slowed.latencies) / own),
   };
 };
 

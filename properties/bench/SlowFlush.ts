@@ -29,12 +29,14 @@ const untilReady = async (url: string): Promise<void> => {
   throw new Error(`${url} did not become ready`);
 };
 
-/** Replaces the last peer by a slow one, keeps registering, and asks that peer for its health and for an approver. */
-export const slowFlush = async (cluster: MeasuredCluster, ref: string, flushMillis: number): Promise<SlowFlush> => {
-  const [writer] = cluster.peers;
+/** Does something while another process with slow flushes stands in for the last peer, which was killed. */
+export const withSlowPeer = async <A>(
+  cluster: MeasuredCluster,
+  flushMillis: number,
+  run: (url: string) => Promise<A>,
+): Promise<A> => {
   const slow = cluster.peers.at(-1);
-  if (writer === undefined || slow === undefined) throw new Error("a cluster has peers");
-  process.kill(slow.pid, "SIGKILL");
+  if (slow === undefined) throw new Error("a cluster has peers");
   const secrets = join(cluster.dataDir, "dev-secrets");
   const child: ChildProcess = spawn(
     process.execPath,
@@ -43,6 +45,19 @@ export const slowFlush = async (cluster: MeasuredCluster, ref: string, flushMill
   );
   try {
     await untilReady(slow.url);
+    return await run(slow.url);
+  } finally {
+    child.kill("SIGTERM");
+  }
+};
+
+/** Replaces the last peer by a slow one, keeps registering, and asks that peer for its health and for an approver. */
+export const slowFlush = (cluster: MeasuredCluster, ref: string, flushMillis: number): Promise<SlowFlush> => {
+  const [writer] = cluster.peers;
+  const last = cluster.peers.at(-1);
+  if (writer === undefined || last === undefined) throw new Error("a cluster has peers");
+  process.kill(last.pid, "SIGKILL");
+  return withSlowPeer(cluster, flushMillis, async (url) => {
     const calls = registrations(10_000, cluster.token);
     let registered = 0;
     const probing = new AbortController();
@@ -59,16 +74,13 @@ export const slowFlush = async (cluster: MeasuredCluster, ref: string, flushMill
     const readMillis: Array<number> = [];
     for (let probe = 0; probe < PROBES; probe++) {
       healthMillis.push(
-        ...(await load(slow.url, 1, 1, () => ({ method: "GET", path: "/v1/custody/system/health", headers: {} })))
-          .latencies,
+        ...(await load(url, 1, 1, () => ({ method: "GET", path: "/v1/custody/system/health", headers: {} }))).latencies,
       );
-      readMillis.push(...(await load(slow.url, 1, 1, () => ({ method: "GET", path, headers: token }))).latencies);
+      readMillis.push(...(await load(url, 1, 1, () => ({ method: "GET", path, headers: token }))).latencies);
       await pause(PROBE_PAUSE_MILLIS);
     }
     probing.abort();
     await registering;
     return { registrations: registered, healthMillis, readMillis };
-  } finally {
-    child.kill("SIGTERM");
-  }
+  });
 };
