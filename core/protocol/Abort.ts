@@ -235,8 +235,9 @@ export const onAbortRequest = (step: Step, from: PeerId, { items }: MessageOf<"A
     if (isAboutProposal(step, id, item)) asked.set(id, item);
   }
   const shown = [...asked.values()];
-  const votes = shown.flatMap((item) => item.votes);
-  if (quarantineIfForgotten(step, [...votes, ...shown.map((item) => item.receipt)])) return;
+  if (quarantineIfForgotten(step, shown.flatMap(({ votes, receipt }) => [...votes, receipt]))) return;
+  // A vote on another proposal would be counted, and not answered.
+  const votes = [...asked].flatMap(([id, item]) => item.votes.filter(({ statement }) => statement.proposalId === id));
   const decided = new Map<Digest, Decision>();
   const refusing: Array<Refusing> = [];
   const unknown: Array<readonly [Digest, SettleItem]> = [];

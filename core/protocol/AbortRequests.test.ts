@@ -178,6 +178,16 @@ describe("who is asked for its vote for the end", () => {
     ]);
   });
 
+  it("counts no vote that comes with another proposal, on which it would not pledge", () => {
+    const { cluster, preparation } = prepared();
+    const refusal = forgedBy(cluster, 2, preparation.own, { kind: "REFUSAL", detail: "EXPIRED" });
+    const proposal = { ...preparation.proposal, seq: preparation.proposal.seq + 1 };
+    const receipt = receiptOfWriter(cluster, proposal, preparation.writerReceipt);
+    answersTo(cluster, { proposal, receipt, votes: [refusal] });
+    const [own] = stateOf(cluster, 3).undecided.preparations.values();
+    expect(own).toMatchObject({ refusal: undefined, pledge: undefined });
+  });
+
   it("answers with its refusal where it has refused itself", () => {
     const cluster = refusedBy(3, (_from, _to, { _tag }) => _tag === "AbortRequest");
     expect(answersTo(cluster, { ...settled(cluster), votes: [] })).toMatchObject([

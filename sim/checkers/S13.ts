@@ -4,6 +4,7 @@ import { allRows } from "../../core/protocol/AllRows.ts";
 import { termKeysOf } from "../../core/commands/approvers/Terms.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
+import { epochOf } from "../../core/protocol/Topology.ts";
 import type { Rows, RowView } from "../../core/Tables.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
@@ -25,14 +26,26 @@ const locksOf = ({ undecided: { locks, preparations, aborting } }: PeerState): s
     .toSorted()
     .join(" ");
 
+/** A writer that lies signs more than one receipt for a slot, and any of them proves that it has used it. */
+const proofOf = ({ cluster, undecided }: PeerState, liars: ReadonlyArray<number>): string => {
+  const { highProof, highSeq } = undecided;
+  if (highProof === undefined) return "none";
+  const writer = epochOf(cluster.membership, highSeq)?.writer;
+  return writer !== undefined && liars.includes(writer) ? "some" : highProof.signature;
+};
+
 /** What a restart must find again, by name. */
-const durableFacts = (ghost: Ghost, state: PeerState): ReadonlyArray<readonly [string, string | number]> => [
+const durableFacts = (
+  ghost: Ghost,
+  state: PeerState,
+  liars: ReadonlyArray<number>,
+): ReadonlyArray<readonly [string, string | number]> => [
   ["chain", `${state.signed.chain.incarnation} ${state.signed.chain.batchNo} ${state.signed.chain.hash}`],
   ["audit", `${state.signed.audit.seq} ${state.signed.audit.hash}`],
   ["registry root", ghost.crypto.setDigest(state.registry.set)],
   ["approvers", state.registry.approvers],
   ["highest slot", state.undecided.highSeq],
-  ["proof of the highest slot", state.undecided.highProof?.signature ?? "none"],
+  ["proof of the highest slot", proofOf(state, liars)],
   ["highest decided slot", state.undecided.decidedSeq],
   ["refusals", keysOf(state.undecided.refused)],
   ["aborted proposals not yet aborted by all", keysOf(state.undecided.aborting)],
@@ -136,6 +149,7 @@ export const S13 = (ghost: Ghost): Checker => {
       },
     },
     swept: (peers) => {
+      const liars = peers.flatMap(({ slot, honest }) => (honest ? [] : [slot]));
       for (const peer of peers) {
         const { slot, honest, state, store, isIdle, isDamaged } = peer;
         if (
@@ -146,8 +160,8 @@ export const S13 = (ghost: Ghost): Checker => {
           state.fitness.integrityFault !== undefined
         )
           continue;
-        const rebuilt = durableFacts(ghost, boot(store, ghost.crypto, ghost.product.composition, 0));
-        for (const [index, [name, value]] of durableFacts(ghost, state).entries())
+        const rebuilt = durableFacts(ghost, boot(store, ghost.crypto, ghost.product.composition, 0), liars);
+        for (const [index, [name, value]] of durableFacts(ghost, state, liars).entries())
           if (rebuilt[index]?.[1] !== value)
             throw new Violation(
               "S13",

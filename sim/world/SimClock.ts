@@ -13,6 +13,21 @@ export const perfectMillis = (micros: number): number => EPOCH_MILLIS + Math.flo
 export class SimClock {
   offsetMillis = 0;
   driftPerMillion = 0;
+  /** By how many milliseconds it has moved at most within a moment. */
+  mostMovedMillis = 0;
+  #looks = 0;
+
+  /** The same as {@link at}, but it moves by so many milliseconds whenever it is looked at again in one moment. */
+  look(real: number, moves: number): number {
+    const moved = this.#looks * moves;
+    this.#looks += 1;
+    this.mostMovedMillis = Math.max(this.mostMovedMillis, moved);
+    return this.at(real) + moved;
+  }
+
+  momentOver(): void {
+    this.#looks = 0;
+  }
 
   /** Its reading when a perfect clock shows `real`, both in milliseconds since the epoch. */
   at(real: number): number {

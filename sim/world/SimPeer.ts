@@ -133,8 +133,6 @@ export class SimPeer implements Watched {
   readonly #journal: SimJournal;
   #log: OperatorLog | undefined;
   #driver: PeerDriver | undefined;
-  /** How often its clock was read in this moment. */
-  #looks = 0;
   #underWay: ReadonlyArray<Write> = [];
   #recovered: Array<ReadonlyArray<Write>> = [];
 
@@ -212,8 +210,7 @@ export class SimPeer implements Watched {
     const alive = (): boolean => this.process === process && this.#driver !== undefined;
     const wallClock = new WallClock({
       clock: () => {
-        const reading = this.clock.at(realMillis()) + this.#looks * clockMoves;
-        this.#looks += 1;
+        const reading = this.clock.look(realMillis(), clockMoves);
         this.lastReading = clock === undefined ? reading : clock(this, reading);
         return this.lastReading;
       },
@@ -280,7 +277,7 @@ export class SimPeer implements Watched {
 
   dispatch(event: Event, consumed?: () => void): void {
     this.taken += 1;
-    this.#looks = 0;
+    this.clock.momentOver();
     this.#driver?.dispatch(event, consumed);
   }
 
@@ -349,7 +346,7 @@ export class SimPeer implements Watched {
   }
 
   endFlush(how: FlushEnd): void {
-    this.#looks = 0;
+    this.clock.momentOver();
     this.disk.endFlush(how);
   }
 

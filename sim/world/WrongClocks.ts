@@ -91,7 +91,9 @@ export class WrongClocks {
     if (named.length === 0) return;
     const peers = this.#ports.peers();
     const wrong = peers.filter((peer) => this.#wasOff(peer));
-    const isClear = peers.every((peer) => wrong.includes(peer) || Math.abs(this.#offsetOf(peer)) <= RIGHT_MILLIS);
+    const isClear = peers.every(
+      (peer) => wrong.includes(peer) || Math.abs(this.#offsetOf(peer)) + peer.clock.mostMovedMillis <= RIGHT_MILLIS,
+    );
     if (wrong.length > 1 || !isClear || this.#isYoung(this.#unclearUntil)) return;
     const [known] = wrong;
     for (const { peerId, reason } of named)

@@ -15,6 +15,8 @@ export const refusedAs: Model["refusedAs"] = (code) => {
 
 const FOREIGN = "e".repeat(64) as Digest;
 const AHEAD_MILLIS = 20_000;
+/** With more pairs it could not be written. */
+const MOST_PAIRS = 32;
 
 const doing =
   (change: Parameters<typeof altered>[1]) =>
@@ -33,7 +35,7 @@ export const ofApprover: Pick<Changing, "registry" | "changeOf" | "locksOf" | "n
   lies: [
     doing(() => ({ id: "mallory" })),
     doing(() => ({ metadata: [["team", "mallory"]] })),
-    doing(({ metadata }) => ({ metadata: [...metadata, ["more", "1"]] })),
+    doing(({ metadata }) => ({ metadata: [...metadata.slice(0, MOST_PAIRS - 1), ["more", "1"]] })),
     doing(({ createdAt }) => ({ createdAt: createdAt - 1 })),
     doing(({ updatedAt }) => ({ updatedAt: updatedAt + 1 })),
     doing(() => ({ ref: `mallory@sha256:${"0".repeat(64)}` })),
