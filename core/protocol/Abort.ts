@@ -235,7 +235,13 @@ export const onAbortRequest = (step: Step, from: PeerId, { items }: MessageOf<"A
     if (isAboutProposal(step, id, item)) asked.set(id, item);
   }
   const shown = [...asked.values()];
-  if (quarantineIfForgotten(step, shown.flatMap(({ votes, receipt }) => [...votes, receipt]))) return;
+  if (
+    quarantineIfForgotten(
+      step,
+      shown.flatMap(({ votes, receipt }) => [...votes, receipt]),
+    )
+  )
+    return;
   // A vote on another proposal would be counted, and not answered.
   const votes = [...asked].flatMap(([id, item]) => item.votes.filter(({ statement }) => statement.proposalId === id));
   const decided = new Map<Digest, Decision>();

@@ -4,7 +4,6 @@ import { allRows } from "../../core/protocol/AllRows.ts";
 import { termKeysOf } from "../../core/commands/approvers/Terms.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
-import { epochOf } from "../../core/protocol/Topology.ts";
 import type { Rows, RowView } from "../../core/Tables.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
@@ -30,8 +29,9 @@ const locksOf = ({ undecided: { locks, preparations, aborting } }: PeerState): s
 const proofOf = ({ cluster, undecided }: PeerState, liars: ReadonlyArray<number>): string => {
   const { highProof, highSeq } = undecided;
   if (highProof === undefined) return "none";
-  const writer = epochOf(cluster.membership, highSeq)?.writer;
-  return writer !== undefined && liars.includes(writer) ? "some" : highProof.signature;
+  let epoch = cluster.membership;
+  while (epoch !== undefined && highSeq < epoch.topology.firstSlot) epoch = epoch.before;
+  return epoch !== undefined && liars.includes(epoch.writer) ? "some" : highProof.signature;
 };
 
 /** What a restart must find again, by name. */

@@ -147,7 +147,10 @@ export const exchangeDisk = (choices: Choices): Nemesis => {
     peer.isDamaged = true;
     world.processes.start(peer);
     world.after(1, () => {
+      // Healed in this instant, it would run on the disk that it has for an instant.
+      if (world.healed) world.processes.crash(peer, "process", false);
       putNewest();
+      if (world.healed) return world.processes.start(peer);
       peer.isExchanged = true;
       world.marks.add("the disk of a sealed peer was exchanged");
     });

@@ -60,9 +60,12 @@ export const assertSurvivorsApply = (world: World, calm: (world: World) => void)
   if ((ghost.lying | ghost.forgetful | ghost.restored | ghost.away) !== 0) return;
   const survivors = survivorsOf(world);
   if (survivors === undefined) return;
-  const { peers, open } = survivors;
+  const { peers } = survivors;
   for (const peer of world.peers) if (!peers.includes(peer)) world.processes.crash(peer, "process", false);
   calm(world);
+  // Those that were to be started anew once more are, and have forgotten what they had not flushed.
+  const open = survivors.open.filter((facts) => holdAll(peers, facts, ghost.everyone));
+  if (open.length === 0) return;
   world.marks.add("survivors were left alone with every receipt");
   const all = maskOfAll(peers);
   const isLeft = (facts: ProposalFacts): boolean => (facts.applied & all) !== all && isUnopposed(facts, ghost.everyone);
