@@ -1,5 +1,6 @@
 /** Requests that callers wait for: each is answered, or given up, once. */
 import type { Answer } from "../../core/Action.ts";
+import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { Token, TokenKind } from "../requests/Commands.ts";
 import { FinishClaims } from "../requests/FinishClaims.ts";
 import { isFinish, isInvite } from "../requests/EnrollmentRequests.ts";
@@ -42,7 +43,10 @@ export class OpenRequests {
   readonly #open = new Map<string, OpenRequest>();
   readonly #refusedFinishes: RefusedFinishes;
   /** Responses that were sent, to which sessions, and whether the writer has refused one. */
-  readonly #responses = new Map<string, { readonly registrationId: string; isRefused: boolean }>();
+  readonly #responses = new Map<
+    string,
+    { readonly registrationId: string; readonly sub: string; isRefused: boolean }
+  >();
   readonly #finishClaims = new FinishClaims();
   readonly #offeredOptions = new OfferedOptions();
 
@@ -68,17 +72,18 @@ export class OpenRequests {
     if (isFinish(asked)) {
       this.#finishClaims.asked(asked);
       this.#offeredOptions.asked(asked);
-      this.#responses.set(requestId, { registrationId: asked.registrationId, isRefused: false });
-      this.#refusedFinishes.asked({ registrationId: asked.registrationId, sub: token.claims.sub });
+      const sender = { registrationId: asked.registrationId, sub: token.claims.sub };
+      this.#responses.set(requestId, { ...sender, isRefused: false });
+      this.#refusedFinishes.asked(sender);
     }
     world.after(PATIENCE_MICROS, () => this.#close(requestId, "silence"));
     if (!world.service.request(peer, requestId, asked, token.text)) this.#close(requestId, "unreachable");
   }
 
   /** The writer refuses a request, or another copy of it. */
-  refusedByWriter(requestId: string): void {
+  refusedByWriter(requestId: string, code: RejectionCode): void {
     const response = this.#responses.get(requestId);
-    if (response?.isRefused === true) this.#refusedFinishes.copied(response);
+    if (response?.isRefused === true) this.#refusedFinishes.copied(response, code);
     else if (response !== undefined) response.isRefused = true;
   }
 

@@ -130,7 +130,7 @@ export class Workload {
     ];
     world.service.callers = {
       answered: (requestId, answer) => this.#requests.answered(requestId, answer),
-      refusedByWriter: (requestId) => this.#requests.refusedByWriter(requestId),
+      refusedByWriter: (requestId, code) => this.#requests.refusedByWriter(requestId, code),
       sendTwice: () => {
         this.#copies = "identical";
       },

@@ -15,14 +15,23 @@ it("finds a response one too many before as many were refused as may be", () => 
   expect(() => finishes.tooMany("r", sender)).toThrow("S30");
 });
 
-it("counts a copy that the writer has refused for its session, and not for its subject", () => {
+it("counts a copy of a good response that the writer has refused for its session, and not for its subject", () => {
   const finishes = new RefusedFinishes(capacities);
   finishes.asked(sender);
   finishes.asked(sender);
-  finishes.copied(sender);
+  finishes.copied(sender, "KEY_ALREADY_REGISTERED");
   expect(() => finishes.tooMany("r", sender)).not.toThrow();
   finishes.asked({ ...sender, registrationId: "session 2" });
   expect(() => finishes.tooMany("r", { ...sender, registrationId: "session 2" })).toThrow("2 of subject alice");
+});
+
+it("counts a copy of a bad one for both", () => {
+  const finishes = new RefusedFinishes(capacities);
+  finishes.asked(sender);
+  finishes.asked(sender);
+  finishes.copied(sender, "INVALID_CEREMONY");
+  finishes.asked({ ...sender, registrationId: "session 2" });
+  expect(() => finishes.tooMany("r", { ...sender, registrationId: "session 2" })).not.toThrow();
 });
 
 it("counts those of a subject over all sessions", () => {

@@ -28,6 +28,9 @@ interface Count {
 /** Leeway for a refusal that came back while it was on its way, and one that a quick clock gave back early. */
 const LEEWAY = 2;
 
+/** Why a good response is refused: for what is registered. */
+const ofGoodOnes = ["CREDENTIAL_ALREADY_REGISTERED", "KEY_ALREADY_REGISTERED"];
+
 /** Contract 8, in numbers of its own. */
 const OF_SERVICE = { refusedFinishes: 16, refusedFinishesOfActor: 32, refusedFinishNames: 2048 };
 
@@ -51,9 +54,10 @@ export class RefusedFinishes {
     this.#count(sender, 1);
   }
 
-  /** The writer has refused one more copy of it, which it verified like the first. */
-  copied({ registrationId }: Pick<Sender, "registrationId">): void {
-    this.#sent.set(registrationId, (this.#sent.get(registrationId) ?? 0) + 1);
+  /** The writer has refused one more copy of it, which it verified like the first: a good one counts for its session. */
+  copied(sender: Sender, code: string): void {
+    if (!ofGoodOnes.includes(code)) return this.#count(sender, 1);
+    this.#sent.set(sender.registrationId, (this.#sent.get(sender.registrationId) ?? 0) + 1);
   }
 
   /** It was a success. */

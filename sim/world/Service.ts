@@ -1,5 +1,6 @@
 /** The service as its callers see it: requests that reach a peer, answers that come back or do not, and reads. */
 import type { Answer } from "../../core/Action.ts";
+import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { MessageOf } from "../../core/Message.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
@@ -24,7 +25,7 @@ import type { TokenKeys } from "./TokenKeys.ts";
 export interface Callers {
   readonly answered: (requestId: string, answer: Answer) => void;
   /** The writer has told an entry peer that it refuses a request. */
-  readonly refusedByWriter: (requestId: string) => void;
+  readonly refusedByWriter: (requestId: string, code: RejectionCode) => void;
   /** The next request goes through two peers at once. */
   readonly sendTwice: () => void;
   /** The next request goes out with two versions of its metadata at once. */
@@ -150,7 +151,7 @@ export class Service {
   /** The writer tells an entry peer what became of a request. */
   tells({ requestId, outcome }: MessageOf<"Outcome">): void {
     if (this.#asked.has(requestId) && !saysForgotten(outcome)) this.#judged.add(requestId);
-    if (outcome._tag === "Rejected") this.callers.refusedByWriter(requestId);
+    if (outcome._tag === "Rejected") this.callers.refusedByWriter(requestId, outcome.rejection.code);
   }
 
   /** Whether the writer has said what became of an open request, and knew it. */
