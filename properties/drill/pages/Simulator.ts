@@ -55,7 +55,6 @@ export const simulator: Page<DeskWorld> = {
   entries: [
     { of: "npm run sim -- --seed 42", prints: /\b[0-9a-f]{16}/ },
     { of: "npm run sim -- --seeds 1..10000", as: shorter("10000", "20"), prints: /20/ },
-    { of: "npm run sim -- --seed 7 --schedule" },
     { of: "npm run -s custody -- sim run", as: installedOne(" --no-shrink"), code: 1, prints: /S14/ },
     { of: "npm run -s custody -- sim replay", as: installedOne(), prints: /./ },
     { of: "npm run sim:determinism", not: "ci" },
