@@ -12,7 +12,7 @@ import { isolate, SECOND, struck } from "./Moment.ts";
 import { isStep } from "./Promoting.ts";
 
 const LATEST = 4 * SECOND;
-/** Microseconds: an instance that is alone waits 5 s for its peers, and links may take two of them to come up again. */
+/** Microseconds: an instance that is alone waits 5 s for its peers, and links take a while to come up again. */
 const LONGEST_DEAF = 3 * SECOND;
 /** Microseconds: in the middle of the next step, some steps later, or when all is done. */
 const BACK_AFTER: readonly [Stretch, ...ReadonlyArray<Stretch>] = [
