@@ -151,7 +151,7 @@ const eraseAll = (step: Step, keyId: string): void => {
       .filter(({ key }) => key <= last);
     for (const { key } of page) drop(step, "shares", key);
     const end = page.at(-1);
-    if (end === undefined || page.length < PAGE) return;
+    if (end === undefined) return;
     after = end.key;
   }
 };

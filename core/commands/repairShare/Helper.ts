@@ -49,7 +49,6 @@ const judge = (step: Step, target: PeerId, open: Open, actor: ActorCheck): Eithe
   if (Either.isLeft(read)) return Either.left(read.left.code);
   const helpers = read.right;
   if (!helpers.includes(self)) return Either.left("WRONG_REQUEST");
-  if (membership.topology.threshold >= membership.peerIds.length) return Either.left("WRONG_REQUEST");
   if (!isIdle(step)) return Either.left("UNDECIDED");
   if (registryRoot !== rootOf(step)) return Either.left("REGISTRY_DIFFERS");
   const boxSeed = new Secret(context.crypto.derive(context.entropy, `repair box ${target} ${sessionId}`));
