@@ -1,5 +1,5 @@
 /** Bugs of enrollment: in what a session is, in who may complete it, and in what is left of it. */
-import { enrollmentIn } from "../../core/commands/enrollPasskey/EnrollmentState.ts";
+import { enrollmentIn, type EnrollmentState } from "../../core/commands/enrollPasskey/EnrollmentState.ts";
 import { effectsIn } from "../models/Effects.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
@@ -56,6 +56,19 @@ const countsAgain = (): Tampering => ({
     }),
   ],
 });
+
+/** The writer forgets no answer with an invitation, though nobody can use it any more. */
+const remembersAll = (): Tampering => {
+  let told: EnrollmentState["offered"] = new Map();
+  return {
+    stepped: (_world, _peer, state) => {
+      const enrollment = enrollmentIn(state);
+      if (enrollment.offered.size === 0 || enrollment.offered === told) return;
+      told = new Map([...told, ...enrollment.offered]);
+      Object.assign(enrollment, { offered: told });
+    },
+  };
+};
 
 export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
   {
@@ -232,5 +245,12 @@ export const enrollmentBugs: ReadonlyArray<PlantedBug> = [
           if (mark.isCompleted) sessions.set(name, { ...mark, isCompleted: false });
       },
     }),
+  },
+  {
+    name: "invitations-remembered",
+    changes: "the writer forgets no answer with an invitation before its process ends",
+    finds: "S10",
+    schedule: "few-sessions",
+    tampering: remembersAll,
   },
 ];

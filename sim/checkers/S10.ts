@@ -2,8 +2,9 @@
  * S10, in the service's numbers; a run may have smaller ones: no peer holds more than 256 uncommitted preparations, nor
  * waits for the acknowledgements of more than 4,096 proposals beside what it had prepared by then; at the writer no registrar has more than 8 unfinished
  * sessions, and no more than 256 are unexpired; no member keeps more than 256 unexpired ones that one process of
- * the writer has made, nor more than 4 of one request. Refused responses are counted where callers hear of them
- * (`sim/requests/RefusedFinishes.ts`).
+ * the writer has made, nor more than 4 of one request. The writer remembers the options, with their invitations, that it
+ * told last: no more than 256, and as it takes another the first of them is not over. Refused responses are counted
+ * where callers hear of them (`sim/requests/RefusedFinishes.ts`).
  */
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Rows } from "../../core/Tables.ts";
@@ -18,6 +19,7 @@ const OF_SERVICE = {
   sessionsOfRequest: 4,
   preparations: 256,
   unacknowledged: 4_096,
+  offersRemembered: 256,
 };
 
 /** What a peer has room for in this run. */
@@ -113,14 +115,50 @@ const assertAcknowledged = (most: Room, slot: number, { undecided: { outbox } }:
     );
 };
 
+/** What the writer has told of enrollments, in the order in which it did. */
+type Offered = ReadonlyMap<string, { readonly session: Pick<Row["session"], "expiresAt"> }>;
+
+const offeredIn = ({ modules }: PeerState): Offered | undefined =>
+  (modules["enrollment"] as { readonly offered: Offered } | undefined)?.offered;
+
+/** Throws {@link Violation} where it remembers too many, or one of those known before that was over when it took another. */
+const assertForgotten = (most: Room, slot: number, offered: Offered, known: Offered | undefined, now: number): void => {
+  if (offered.size > most.offersRemembered)
+    throw new Violation(
+      "S10",
+      `a writer remembers ${most.offersRemembered} answers with an invitation`,
+      `peer ${slot} remembers ${offered.size}`,
+    );
+  const [[name = "", first] = []] = offered;
+  // The newest may be over as it comes.
+  if (first !== undefined && known?.has(name) === true && now > first.session.expiresAt)
+    throw new Violation(
+      "S10",
+      `an enrollment lasted until ${first.session.expiresAt}`,
+      `peer ${slot} remembers its invitation, and took another at ${now}`,
+    );
+};
+
 export const S10 = (ghost: Ghost): Checker => {
   const most = { ...OF_SERVICE, ...ghost.capacities };
   const unacknowledged = mostUnacknowledged(most);
   const sessions = new Map<number, Map<string, Row>>();
   /** By registration id: the process of an honest writer that made it. Those of an earlier process it need not know. */
   const makers = new Map<string, number>();
+  /** By slot: what its clock showed before the last message, and the answers that it remembers. */
+  const before: Array<number | undefined> = [];
+  const remembered: Array<Offered | undefined> = [];
   return {
     id: "S10",
+    delivered: ({ slot, lastReading }) => void (before[slot] = lastReading),
+    stepped: ({ slot, honest, state, lastReading }) => {
+      const offered = state && offeredIn(state);
+      const known = remembered[slot];
+      if (offered === known) return;
+      remembered[slot] = offered;
+      if (!honest || offered === undefined || [...offered.keys()].every((each) => known?.has(each) === true)) return;
+      assertForgotten(most, slot, offered, known, Math.min(lastReading, before[slot] ?? lastReading));
+    },
     sent: ({ slot, honest, process }, message) => {
       if (message._tag !== "Session.Mirror" || !honest || ghost.membership?.writer !== slot) return;
       for (const { session } of message.items) makers.set(session.registrationId, process);
