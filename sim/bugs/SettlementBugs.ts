@@ -129,6 +129,24 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "ack-at-second-hearing",
+    changes: "a member takes no notice of an acknowledgement until it is told again",
+    finds: "L12",
+    tampering: () => {
+      const heard = new Set<string>();
+      return {
+        delivered: (_world, { slot }, message) => {
+          if (message._tag !== "CommitAcks") return message;
+          const nameOf = ({ statement, header }: SignedStatement): string =>
+            `${slot} ${header.peerId} ${statement.proposalId}`;
+          const again = message.statements.filter((each) => heard.has(nameOf(each)));
+          for (const each of message.statements) heard.add(nameOf(each));
+          return { ...message, statements: again };
+        },
+      };
+    },
+  },
+  {
     name: "short-certificate",
     changes: "a certificate is stored without its last receipt",
     finds: "S3",

@@ -7,6 +7,7 @@ import { assertEnrollable } from "./Enrollable.ts";
 import { assertSurvivorsApply } from "./L7.ts";
 import { assertSigningSurvives } from "./LK2.ts";
 import { assertAnsweredBehindExpired } from "./L9.ts";
+import { attempt, attemptAtOnce } from "./L12.ts";
 import type { Command } from "../requests/Commands.ts";
 import type { Asked } from "../requests/Asked.ts";
 import { type Ghost, maskOf, slotsOf } from "../checkers/Ghost.ts";
@@ -137,24 +138,12 @@ const settle = (world: World): void => {
   if (left !== undefined) throw new Violation(...left);
 };
 
-/** Sends one request and lets the world run until it is answered or given up. */
-const attempt = (world: World, workload: Workload, peer: SimPeer, asked: Asked): Outcome => {
-  const outcomes: Array<Outcome> = [];
-  workload.ask(peer, asked, (outcome) => outcomes.push(outcome));
-  // The workload itself gives up after a while, so something always comes.
-  for (;;) {
-    const [outcome] = outcomes;
-    if (outcome !== undefined) return outcome;
-    world.run(world.now + SECOND / 20);
-  }
-};
-
 /** Sends one registration until it succeeds; answers that allow a repetition are repeated. */
-const insist = (world: World, workload: Workload, peer: SimPeer, command: Command): Outcome => {
+const insist = (world: World, workload: Workload, peer: SimPeer, command: Command, asks: typeof attempt): Outcome => {
   const until = world.now + PATIENCE;
   let last: Outcome = "silence";
   while (world.now < until) {
-    last = attempt(world, workload, peer, command);
+    last = asks(world, workload, peer, command);
     if (typeof last !== "string" && last._tag === "Registered") return last;
     world.run(world.now + SECOND);
   }
@@ -170,9 +159,9 @@ const assertReplaceable = (world: World, workload: Workload, peer: SimPeer, othe
   for (;;) {
     const revision = world.service.read(peer, ref)?.revision ?? 0;
     const replacement = world.commands.replacement(ref, `"${revision}"`, "healed");
-    const replaced = attempt(world, workload, peer, replacement);
+    const replaced = attemptAtOnce(world, workload, peer, replacement);
     if (typeof replaced !== "string" && replaced._tag === "Replaced") {
-      const again = attempt(world, workload, other, replacement);
+      const again = attemptAtOnce(world, workload, other, replacement);
       // A peer that remembers no further denial gives none for certain.
       const isFull = world.plan.capacities.denialsRemembered !== undefined;
       const isRefused =
@@ -200,14 +189,15 @@ const assertReplaceable = (world: World, workload: Workload, peer: SimPeer, othe
 /** A registration that succeeds through a peer gives 200 through the next one, which shows the approver. */
 const assertRegistrable = (world: World, workload: Workload, peer: SimPeer, other: SimPeer): string => {
   const command = workload.freshCommand();
-  const created = insist(world, workload, peer, command);
+  // The first of all may wait until every member has heard of each other.
+  const created = insist(world, workload, peer, command, peer.slot === 1 ? attempt : attemptAtOnce);
   if (typeof created === "string" || created._tag !== "Registered")
     throw new Violation(
       "L4",
       "everything was healed",
       `a fresh registration through peer ${peer.slot} gave ${outcomeText(created)}`,
     );
-  const again = insist(world, workload, other, command);
+  const again = insist(world, workload, other, command, attemptAtOnce);
   if (typeof again === "string" || again._tag !== "Registered" || again.created)
     throw new Violation(
       "L4",
@@ -239,7 +229,7 @@ const assertProgress = (world: World, workload: Workload): void => {
   const using = world.choices.stream("healed keys").next();
   if (using.chance("uses keys", world.plan.workload.keys > 0 ? USING_KEYS : SELDOM_USING_KEYS)) {
     const hands = {
-      attempt: (peer: SimPeer, asked: Asked) => attempt(world, workload, peer, asked),
+      attempt: (peer: SimPeer, asked: Asked) => attemptAtOnce(world, workload, peer, asked),
       bringBack: (peers: ReadonlyArray<SimPeer>) => bringBack(world, peers),
     };
     assertKeysUsable(world, hands, using);
@@ -249,7 +239,7 @@ const assertProgress = (world: World, workload: Workload): void => {
   const enrolling = world.choices.stream("healed enrollments").next();
   if (!enrolling.chance("enrolls", ENROLLING)) return;
   const through = world.peer(enrolling.between("enrolling peer", 1, 1, peers));
-  const attempted = (peer: SimPeer, asked: Asked): Outcome => attempt(world, workload, peer, asked);
+  const attempted = (peer: SimPeer, asked: Asked): Outcome => attemptAtOnce(world, workload, peer, asked);
   assertEnrollable(world, attempted, through, world.peer((through.slot % peers) + 1));
 };
 
