@@ -5,7 +5,7 @@ import type { Ready } from "../../core/protocol/Message.ts";
 import { rowCodec, type Rows, type TableName } from "../../core/Tables.ts";
 import { text } from "../../core/codec/Codec.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
-import type { ByteStore, Change } from "../../runtime/ByteStore.ts";
+import type { ByteStore, Change, StoredRow } from "../../runtime/ByteStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { decode } from "../../core/codec/CborReader.ts";
 import { encode } from "../../core/codec/CborWriter.ts";
@@ -90,6 +90,36 @@ class BelievesAbsence extends SealedStore {
 
 const withAbsence = onSealed(() => ({ made: (...made) => new BelievesAbsence(...made) }));
 
+/** A store that gives the start of a process rows as they lie there; their seals are looked at when it is unsealed. */
+const startingUnsealed: MakeStore = (...made) => {
+  const [bytes] = made;
+  const store = new SealedStore(...made);
+  const { atStart } = store;
+  const read = <T extends TableName>(table: T, { row }: StoredRow): Rows[T] =>
+    Either.getOrThrow(decode(rowCodec(table), row));
+  return Object.assign(store, {
+    atStart: {
+      get: <T extends TableName>(table: T, key: string): Rows[T] | undefined => {
+        try {
+          return atStart.get(table, key);
+        } catch {
+          const stored = bytes.get(table, key);
+          return stored && read(table, stored);
+        }
+      },
+      scan: <T extends TableName>(table: T, after: string, limit: number) => {
+        try {
+          return atStart.scan(table, after, limit);
+        } catch {
+          return bytes.scan(table, after, limit).map(({ key, value }) => ({ key, row: read(table, value) }));
+        }
+      },
+    },
+  });
+};
+
+const withUnsealedStart = onSealed(() => ({ made: startingUnsealed }));
+
 /** A peer's rows with other cryptography than the peer's own. */
 const withCrypto = (change: (crypto: Crypto) => Partial<Crypto>) =>
   onSealed((crypto) => ({ crypto: { ...crypto, ...change(crypto) } }));
@@ -164,6 +194,15 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     schedule: "rows-unread",
     crypto: "codec",
     tampering: () => ({ cryptography: withAbsence }),
+  },
+  {
+    name: "started-unsealed",
+    changes: "a process is started on rows as they lie there, whose seals are looked at when it is unsealed",
+    finds: "S28",
+    orFinds: ["E1"],
+    schedule: "rows-unread",
+    crypto: "codec",
+    tampering: () => ({ cryptography: withUnsealedStart }),
   },
   {
     name: "range-unsummed",

@@ -51,6 +51,8 @@ export interface Watched {
   readonly settings: Pick<Settings, "configDigest"> | undefined;
   /** What had been done to its rows when this process was unsealed, by the world's own record. */
   readonly harm: string | undefined;
+  /** A row that somebody has altered, and that a read gave its process all the same; undefined where nobody can tell. */
+  readonly alteredRow?: string | undefined;
 }
 
 /** An answer on its way to a caller. */

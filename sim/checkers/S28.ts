@@ -1,11 +1,20 @@
-/** S28: a peer that rests on rows that do not hold or are not verified yet, or has no keys in memory, signs nothing. */
+/**
+ * S28: a peer that rests on rows that do not hold or are not verified yet, or has no keys in memory, signs nothing. A row
+ * that somebody has altered reaches it never, sealed or not.
+ */
 import type { Checker, Watched } from "./Checker.ts";
 import { Violation } from "../base/Violation.ts";
 
 export const S28 = (): Checker => {
   /** By slot: what a process has found out about its rows, once and for as long as it runs. */
   const found = new Map<number, { readonly process: number; readonly where: string }>();
-  const note = ({ slot, process, state }: Watched): void => {
+  const note = ({ slot, process, state, honest, alteredRow }: Watched): void => {
+    if (honest && alteredRow !== undefined)
+      throw new Violation(
+        "S28",
+        `somebody without keys has altered ${alteredRow} of peer ${slot}`,
+        "it was given that row",
+      );
     const where = state?.fitness.integrityFault;
     if (where !== undefined && found.get(slot)?.process !== process) found.set(slot, { process, where });
   };

@@ -5,6 +5,10 @@ import { IntegrityFailure, type KeyView, type PeerStore } from "../../runtime/Pe
 import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
 
+/** What somebody without keys makes of a row: a bit of it is another, it has a proof of its own, or it is another row. */
+export const alterations = ["a bit flipped", "a proof forged", "another row in its place"] as const;
+export type Alteration = (typeof alterations)[number];
+
 export interface PeerDisk extends PeerStore, KeyView {
   readonly flushing: boolean;
   /** Whether an open would find content that is not durable yet. */
@@ -37,10 +41,17 @@ export interface PeerDisk extends PeerStore, KeyView {
   readonly believed: string | undefined;
   /** What was done to its rows and not undone, by the world's own record, whatever the store thinks; or undefined. */
   readonly harm: string | undefined;
+  /** A row that somebody has altered, and that a read gave all the same, by the world's own record; or undefined. */
+  readonly alteredRow: string | undefined;
+  /** Whether rows have seals, so that it matters how they are altered. */
+  readonly hasSeals: boolean;
   /** Whether anything lies under a key, by the world's own record: no seal is opened. */
   readonly holds: (table: TableName, key: string) => boolean;
-  /** Makes one row fail its seal by flipping one bit of the byte `at` (from 0, modulo the stored length). */
-  readonly damage: (table: TableName, key: string, at: number) => void;
+  /**
+   * Alters one row so that its seal does not hold: flips one bit of the byte `at` (from 0, modulo the stored length), or
+   * puts there row `at` of its table (modulo their number).
+   */
+  readonly damage: (table: TableName, key: string, at: number, how?: Alteration) => void;
   /**
    * After a power loss this share (in thousandths) of the changes of the transaction under way stays on the disk;
    * false where it cannot be torn. {@link repair} takes them back.

@@ -8,7 +8,8 @@ import type { IntegrityKey } from "../../runtime/RowSeal.ts";
 import type { Verified } from "../../runtime/RowSum.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
-import type { PeerDisk } from "./PeerDisk.ts";
+import { forgedProof } from "./ForgedProof.ts";
+import type { Alteration, PeerDisk } from "./PeerDisk.ts";
 import { changedRange, type Content } from "./OlderRange.ts";
 import { SimByteDisk } from "./SimByteDisk.ts";
 
@@ -19,6 +20,9 @@ const LOOKED_AT = 4;
 
 /** Transactions between two looks at all rows, for what is put back later. */
 const COPIED_EVERY = 4;
+
+/** Rows of a table among which one is found that lies somewhere else then. */
+const MOST_OTHERS = 16;
 
 const NOTHING: Content = new Map();
 
@@ -32,6 +36,8 @@ interface Original {
   readonly value: StoredRow | undefined;
   /** The row that is there since; undefined where it was taken away. */
   readonly instead: StoredRow | undefined;
+  /** Whether nobody who has the keys ever made it. */
+  readonly isAltered?: boolean;
 }
 
 /** Keys of a table from one up to and with another, or to its end. */
@@ -66,6 +72,7 @@ export class SealedDisk implements PeerDisk {
   /** What somebody did to rows before the last unseal. */
   #harmed: ReadonlyArray<Original> = [];
   #believed: string | undefined;
+  #alteredRow: string | undefined;
   #rest: Generator<Verified, string | undefined> | undefined;
 
   /**
@@ -98,10 +105,11 @@ export class SealedDisk implements PeerDisk {
   readonly atStart: RowView = {
     get: (table, key) => {
       this.#note({ table, after: key, upTo: key });
-      return this.#store.atStart.get(table, key);
+      return this.#given(table, key, this.#store.atStart.get(table, key));
     },
     scan: (table, after, limit) => {
       const page = this.#store.atStart.scan(table, after, limit);
+      for (const { key, row } of page) this.#given(table, key, row);
       this.#note({ table, after: `${after} `, upTo: page.length < limit ? undefined : page.at(-1)?.key });
       return page;
     },
@@ -114,7 +122,7 @@ export class SealedDisk implements PeerDisk {
   readonly get = <T extends TableName>(table: T, key: string): Rows[T] | undefined => {
     const row = this.#store.get(table, key);
     this.#note({ table, after: key, upTo: key });
-    return row;
+    return this.#given(table, key, row);
   };
 
   readonly scan = <T extends TableName>(
@@ -123,6 +131,7 @@ export class SealedDisk implements PeerDisk {
     limit: number,
   ): ReadonlyArray<{ readonly key: string; readonly row: Rows[T] }> => {
     const page = this.#store.scan(table, after, limit);
+    for (const { key, row } of page) this.#given(table, key, row);
     this.#note({ table, after: `${after} `, upTo: page.length < limit ? undefined : page.at(-1)?.key });
     return page;
   };
@@ -175,6 +184,7 @@ export class SealedDisk implements PeerDisk {
     this.#watched = this.#unproven();
     this.#asked = [];
     this.#believed = undefined;
+    this.#alteredRow = undefined;
     this.#harmed = [];
   }
 
@@ -222,6 +232,21 @@ export class SealedDisk implements PeerDisk {
     return this.#believed;
   }
 
+  get alteredRow(): string | undefined {
+    return this.#alteredRow;
+  }
+
+  readonly hasSeals = true;
+
+  /** Takes note of a row that the peer has got, where somebody has altered it. */
+  #given<A>(table: TableName, key: string, row: A): A {
+    if (this.#originals.size === 0 || row === undefined) return row;
+    const original = this.#originals.get(`${table}/${key}`);
+    if (original?.isAltered === true && this.#bytes.layers.get(table, key) === original.instead)
+      this.#alteredRow ??= `${table}/${key}`;
+    return row;
+  }
+
   /** Takes note of what the peer has got without a word of damage. */
   #note(asked: Stretch): void {
     if (!this.#isInUse) {
@@ -244,15 +269,30 @@ export class SealedDisk implements PeerDisk {
 
   readonly holds = (table: TableName, key: string): boolean => this.#bytes.layers.get(table, key) !== undefined;
 
-  damage(table: TableName, key: string, at: number): void {
-    const value = this.#bytes.layers.get(table, key);
+  damage(table: TableName, key: string, at: number, how: Alteration = "a bit flipped"): void {
+    const { layers } = this.#bytes;
+    const value = layers.get(table, key);
     if (value === undefined) return;
+    const instead = how === "a bit flipped" ? undefined : this.#exchanged(table, key, value, at, how);
+    this.#put({ table, key, value, instead: instead ?? this.#flipped(value, at), isAltered: true });
+  }
+
+  /** Undefined where there is nothing that it could be exchanged for. */
+  #exchanged(table: TableName, key: string, value: StoredRow, at: number, how: Alteration): StoredRow | undefined {
+    const { layers } = this.#bytes;
+    if (how === "a proof forged")
+      return forgedProof(this.#crypto, (name) => layers.get("seals", name), table, key, value);
+    const others = layers.scan(table, "", MOST_OTHERS).filter((each) => each.key !== key);
+    return others[at % Math.max(1, others.length)]?.value;
+  }
+
+  #flipped(value: StoredRow, at: number): StoredRow {
     const instead = { row: new Uint8Array(value.row), seal: new Uint8Array(value.seal) };
     const place = at % (instead.row.length + instead.seal.length);
     const [bytes, index] =
       place < instead.row.length ? [instead.row, place] : [instead.seal, place - instead.row.length];
     bytes[index] = (bytes[index] ?? 0) ^ 1;
-    this.#put({ table, key, value, instead });
+    return instead;
   }
 
   tear(share: number): boolean {

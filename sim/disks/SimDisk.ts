@@ -119,6 +119,10 @@ export class SimDisk implements PeerDisk {
     return this.#believed;
   }
 
+  /** Altered rows throw. */
+  readonly alteredRow = undefined;
+  readonly hasSeals = false;
+
   readonly verifiesLater = false;
   /** All rows are verified at the unseal. */
   readonly isWhole = true;

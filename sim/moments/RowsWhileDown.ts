@@ -1,9 +1,11 @@
 /**
  * Somebody is at a disk while no process runs: rows of the registry go, or come back as they were, with the seals they
- * had. An unseal does not look at all of them, and callers ask for what was there.
+ * had, or are altered. An unseal does not look at all of them, and callers ask for what was there.
  */
 import type { TableName } from "../../core/Tables.ts";
 import type { Choices, Unit } from "../base/Choices.ts";
+import { alter } from "../faults/BitRot.ts";
+import { anyRow } from "../faults/Victims.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import type { Nemesis, World } from "../world/World.ts";
 import { struck } from "./Moment.ts";
@@ -40,6 +42,16 @@ const visit = (world: World, peer: SimPeer, unit: Unit): boolean => {
   return isBack;
 };
 
+/** Whichever row it is, the next process must not be started on it. */
+const alterOne = (world: World, peer: SimPeer): boolean => {
+  const unit = world.choices.stream(`altered rows of peer ${peer.slot}`).next();
+  const hit = unit.chance("one is altered", 300) ? anyRow(world, peer, unit) : undefined;
+  if (hit === undefined) return false;
+  alter(peer, hit.table, hit.key, unit);
+  world.marks.add("a row was altered while no process ran");
+  return true;
+};
+
 const repair = (world: World, peer: SimPeer): void => {
   if (world.healed || !peer.isDamaged) return;
   world.processes.crash(peer, "process", false);
@@ -62,7 +74,7 @@ export const changeRowsWhileDown = (choices: Choices): Nemesis => {
       world.after(1, () => {
         if (world.healed || peer.isDamaged || !peer.isUp || peer.disk.flushing) return;
         world.processes.crash(peer, "process");
-        if (!visit(world, peer, unit)) return;
+        if (!alterOne(world, peer) && !visit(world, peer, unit)) return;
         peer.isDamaged = true;
         world.marks.add("rows were changed while no process ran");
         world.after(REPAIRED_AFTER_MICROS, () => repair(world, peer));

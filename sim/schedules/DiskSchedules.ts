@@ -11,7 +11,11 @@ export const diskSchedules = {
   },
   // Rows are gone, or come back as they were, before an unseal that does not look at all of them.
   "rows-unread": {
-    marks: { "rows were changed while no process ran": 4, "a range of rows was put back as it was": 8 },
+    marks: {
+      "rows were changed while no process ran": 4,
+      "a row was altered while no process ran": 8,
+      "a range of rows was put back as it was": 8,
+    },
     share: 110,
     isSealed: true,
     plan: () => ({

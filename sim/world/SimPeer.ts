@@ -180,6 +180,10 @@ export class SimPeer implements Watched {
     return this.disk.believed ?? this.#exchanged;
   }
 
+  get alteredRow(): string | undefined {
+    return this.disk.alteredRow;
+  }
+
   /** Events that wait behind the one under way. */
   get backlog(): number {
     return this.#driver?.backlog ?? 0;
