@@ -1,7 +1,7 @@
 /** Bugs in what becomes of callers: of coalesced ones, and of those whose own request meets damage. */
 import { registerKey } from "../../core/commands/registerKey/RegisterKey.ts";
 import { effectsIn } from "../models/Effects.ts";
-import type { Queued } from "../../core/protocol/Requests.ts";
+import type { Awaited, Queued } from "../../core/protocol/Requests.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { refusalRejection } from "../../core/protocol/Refusals.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
@@ -12,6 +12,22 @@ import type { TamperedWorld } from "../world/Tampering.ts";
 const dropCoalesced = ({ undecided: { rounds } }: PeerState): void => {
   if (!(rounds instanceof Map)) return;
   for (const [id, round] of rounds) if (round.coalesced.length > 0) rounds.set(id, { ...round, coalesced: [] });
+};
+
+/** How much too early a forwarded request counts as arrived. */
+const EARLIER_MILLIS = 4_000;
+
+const arriveEarlier = (): ((state: PeerState) => void) => {
+  const known = new WeakSet<Awaited>();
+  return ({ requests: { awaited } }) => {
+    if (!(awaited instanceof Map)) return;
+    for (const [id, each] of awaited as Map<string, Awaited>) {
+      if (known.has(each)) continue;
+      const early = { ...each, arrivedAt: each.arrivedAt - EARLIER_MILLIS };
+      known.add(early);
+      awaited.set(id, early);
+    }
+  };
 };
 
 /** How much too late a coalesced request counts as arrived: so much that its caller has not given up yet. */
@@ -132,6 +148,15 @@ export const callerBugs: ReadonlyArray<PlantedBug> = [
     steps: 3_000,
     tampering: () => {
       const tamper = startOver();
+      return { stepped: (_world, _peer, state) => tamper(state) };
+    },
+  },
+  {
+    name: "gives-up-early",
+    changes: "a forwarded request counts as four seconds older than it is",
+    finds: "L10",
+    tampering: () => {
+      const tamper = arriveEarlier();
       return { stepped: (_world, _peer, state) => tamper(state) };
     },
   },

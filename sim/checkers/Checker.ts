@@ -48,7 +48,7 @@ export interface Watched {
   /** It has not known the keys of some token that were in use: it may have taken a good one for a bad one. */
   readonly misjudgesTokens: boolean;
   /** The configuration that its process was started with; undefined where nobody knows. */
-  readonly settings: Pick<Settings, "configDigest"> | undefined;
+  readonly settings: Pick<Settings, "configDigest" | "answerMillis"> | undefined;
   /** What had been done to its rows when this process was unsealed, by the world's own record. */
   readonly harm: string | undefined;
   /** A row that somebody has altered, and that a read gave its process all the same; undefined where nobody can tell. */

@@ -1,5 +1,6 @@
 /**
- * L10: a peer answers each caller once, within 10 s of its monotonic clock, if only that the outcome is open.
+ * L10: a peer answers each caller once, within 10 s of its monotonic clock, if only that the outcome is open; and it
+ * says that the time is up only when it is.
  */
 import type { Answer } from "../../core/Action.ts";
 import { outcomeText } from "../requests/Outcome.ts";
@@ -10,6 +11,11 @@ import { Violation } from "../base/Violation.ts";
 
 /** What the service promises, in microseconds. */
 const PROMISED = 10_000_000;
+
+/** What it says when that time is nearly up, and which part of it has passed by then. */
+const NO_LONGER =
+  /^The request waited for its turn too long|^The writer has not answered in time|has said in time that /u;
+const NEARLY = 0.75;
 
 const RULE = "and is answered once, within 10 s, if only that its outcome is open";
 
@@ -24,7 +30,15 @@ export const L10 = (ghost: Ghost): Checker => {
         `process ${process} of that peer has run without a pause until ${now} µs and not answered it; ${votesOnRequest(ghost, slot, requestId)}`,
       );
     },
-    replied: ({ slot }, { requestId, answer, undisturbedSince, repliedAt }) => {
+    replied: ({ slot, settings }, { requestId, answer, askedAt, undisturbedSince, repliedAt }) => {
+      const isOver = answer._tag === "Rejected" && NO_LONGER.test(answer.rejection.detail);
+      const patience = (settings?.answerMillis ?? 0) * 1_000;
+      if (isOver && askedAt !== undefined && repliedAt - askedAt < NEARLY * patience)
+        throw new Violation(
+          "L10",
+          `request ${requestId} reached peer ${slot} at ${askedAt} µs, and its caller waits for ${patience} µs`,
+          `at ${repliedAt} µs it was told that the time is up: ${outcomeText(answer)}; ${votesOnRequest(ghost, slot, requestId)}`,
+        );
       if (undisturbedSince !== undefined && repliedAt - undisturbedSince > PROMISED)
         throw new Violation(
           "L10",
