@@ -117,4 +117,55 @@ export const makingBugs: ReadonlyArray<PlantedBug> = [
       }),
     }),
   },
+  {
+    name: "ends-for-anybody",
+    changes: "a member takes any member's word that a key generation is over",
+    finds: "S41",
+    schedule: "keygen-bad-box",
+    tampering: () => ({
+      sender: ({ state }, from, { _tag }) =>
+        _tag === "Keygen.Ended" ? (state?.cluster.membership?.writer ?? from) : from,
+    }),
+  },
+  {
+    name: "ended-with-its-share",
+    changes: "a member that is told that a session is over keeps nothing of it, whatever was proposed of it",
+    finds: "K8",
+    schedule: "keygen-bad-box",
+    tampering: () => {
+      const over = new Set<string>();
+      return {
+        delivered: (_world, { slot }, message) => {
+          if (message._tag === "Keygen.Ended") over.add(`${slot} ${message.sessionId}`);
+          return message;
+        },
+        written: (_world, { slot, store }, writes) =>
+          writes.filter(({ table, key }) => {
+            const made = table === "shares" ? store.get("pending", key) : undefined;
+            return made === undefined || !over.has(`${slot} ${made.sessionId}`);
+          }),
+      };
+    },
+  },
+  {
+    name: "makes-one-at-a-time",
+    changes: "a member that begins to make a key gives up all others that it was making",
+    finds: "K16",
+    schedule: "keys",
+    tampering: () => ({
+      said: ({ slot, state }, message) => {
+        const slice = state?.modules["makeKey"] as MakingState | undefined;
+        const open = [...(slice?.sessions.values() ?? [])].filter(({ made }) => made === undefined);
+        if (message._tag !== "Keygen.Package" || slice === undefined || open.length < 2) return message;
+        if (slot === state?.cluster.membership?.writer) return message;
+        const over = open.slice(0, -1).map(({ sessionId }) => sessionId);
+        const ended = over.map((sessionId) => [sessionId, { sessionId, code: "REPLACED", members: [] }] as const);
+        Object.assign(slice, {
+          sessions: new Map([...slice.sessions].filter(([name]) => !over.includes(name))),
+          ended: new Map([...slice.ended, ...ended]),
+        });
+        return message;
+      },
+    }),
+  },
 ];

@@ -1,7 +1,9 @@
 /**
  * K16: no caller and no member makes a peer hold more sessions, requests or pending shares than it may. A request to sign
- * holds a place until its caller is told, and no longer; none waits while a place is free. What is over does not stay.
+ * holds a place until its caller is told, and no longer; none waits while a place is free. What is over does not stay,
+ * and no key that is being made goes for another while there is room for both.
  */
+import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { Violation } from "../base/Violation.ts";
 import { isSigning } from "../requests/KeyRequests.ts";
 import type { Checker } from "./Checker.ts";
@@ -42,6 +44,7 @@ const OPEN_MAKINGS = 4;
 interface Item {
   readonly coordinator?: number;
   readonly made?: object | undefined;
+  readonly making?: { readonly keyId: string };
   /** Monotonic milliseconds. */
   readonly openedAt?: number;
   readonly arrivedAt?: number;
@@ -67,6 +70,24 @@ const assertLine = (slot: number, { requests, waiting }: Signing, told: Readonly
     );
   for (const requestId of [...requests.keys(), ...waiting.keys()])
     if (told.has(requestId)) broken("a place is free once its caller was told", `request ${requestId} holds one`);
+};
+
+const NOTHING: Part = new Map();
+const makingsIn = (state: PeerState | undefined): Part =>
+  (state?.modules as Slices | undefined)?.["makeKey"]?.["sessions"] ?? NOTHING;
+
+/** A making takes the place of those of its key, and of others where there are as many as may be. */
+const assertRoomMade = (slot: number, sessionId: string, before: Part, now: Part): void => {
+  const begun = now.get(sessionId);
+  if (begun === undefined || before.has(sessionId)) return;
+  const others = [...before].filter(([, { made, making }]) => !made && making?.keyId !== begun.making?.keyId);
+  const gone = others.filter(([name]) => !now.has(name)).length;
+  if (gone > Math.max(0, others.length + 1 - OPEN_MAKINGS))
+    throw new Violation(
+      "K16",
+      `peer ${slot} made ${others.length} other keys, and may make ${OPEN_MAKINGS} at once`,
+      `it gave ${gone} of them up for that of session ${sessionId}`,
+    );
 };
 
 /** What one process has held for too long at one look. */
@@ -109,6 +130,10 @@ export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
     stopped: ({ slot }) => {
       told[slot] = undefined;
       overdue[slot] = undefined;
+    },
+    handled: ({ slot, honest, state }, _from, message, before) => {
+      if (honest && message._tag === "Keygen.Open")
+        assertRoomMade(slot, message.sessionId, makingsIn(before), makingsIn(state));
     },
     replied: ({ slot }, { requestId, asked }) => {
       if (asked !== undefined && isSigning(asked)) (told[slot] ??= new Set()).add(requestId);

@@ -3,6 +3,10 @@
  * say such a thing, and whether the receiver has asked for it. What only signatures tell is left to S2, S3 and S31.
  */
 import { absurd } from "effect";
+import type { Digest } from "../../core/base/Digest.ts";
+import type { MakingState } from "../../core/commands/makeKey/MakingState.ts";
+import type { RepairState } from "../../core/commands/repairShare/RepairState.ts";
+import type { SigningState } from "../../core/commands/signWithKey/SigningState.ts";
 import type { Message } from "../../core/Message.ts";
 import { isOfModule } from "../../core/protocol/Message.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
@@ -11,7 +15,48 @@ import type { Checker } from "./Checker.ts";
 import { Violation } from "../base/Violation.ts";
 
 /** What only the writer says. */
-const ofWriter: ReadonlySet<string> = new Set(["Prepare", "Outcome", "Forwarded", "Session.Mirror"]);
+const ofWriter: ReadonlySet<string> = new Set(["Prepare", "Outcome", "Forwarded", "Session.Mirror", "Keygen.Open"]);
+
+/** The memory of the modules of keys, as far as it says what a peer has to do with whom. */
+interface OfKeys {
+  readonly makeKey?: Pick<MakingState, "sessions">;
+  readonly signing?: Pick<SigningState, "bySession">;
+  readonly repairs?: RepairState;
+}
+
+/** The same for what is said while keys are made, used and repaired. */
+const keyFaultOf = (state: PeerState, self: PeerId, from: PeerId, message: Message): string | undefined => {
+  const { makeKey, signing, repairs }: OfKeys = state.modules;
+  const writer = state.cluster.membership?.writer;
+  const hasAsked = (sessionId: Digest): boolean => signing?.bySession.has(sessionId) === true;
+  switch (message._tag) {
+    case "Keygen.Share":
+    case "Keygen.Stored":
+      if (message._tag === "Keygen.Stored" && self !== writer) return "it is not the writer";
+      return makeKey?.sessions.has(message.sessionId) === true ? undefined : "it makes no key of that name";
+    case "Keygen.Ended":
+      return self === writer || from === writer ? undefined : "only the writer ends it for others";
+    case "Sign.Commit":
+    case "Sign.Refused":
+      return hasAsked(message.sessionId) ? undefined : "it signs nothing of that name";
+    case "Sign.Share":
+      return message.items.some(({ sessionId }) => hasAsked(sessionId)) ? undefined : "it signs nothing of that name";
+    case "Repair.Sum":
+    case "Repair.Refused": {
+      const all = [...(repairs?.repairs.values() ?? [])];
+      const isAsked = all.some(({ open, helpers }) => open.sessionId === message.sessionId && helpers.includes(from));
+      return isAsked ? undefined : "it has not asked for that help";
+    }
+    case "Repair.Key":
+    case "Repair.Part": {
+      const all = [...(repairs?.helping.values() ?? [])];
+      const isBeside = all.some(({ sessionId, helpers }) => sessionId === message.sessionId && helpers.includes(from));
+      return isBeside ? undefined : "it helps nobody beside that member";
+    }
+    default:
+      return undefined;
+  }
+};
 
 /** Why a member has nothing to do with a message; undefined where it may have. */
 const faultOf = (state: PeerState, self: PeerId, from: PeerId, message: Message): string | undefined => {
@@ -20,7 +65,7 @@ const faultOf = (state: PeerState, self: PeerId, from: PeerId, message: Message)
   if (writer === undefined) return undefined;
   if (ofWriter.has(message._tag) && from !== writer) return "only the writer says that";
   if (message._tag === "Session.Votes") return self === writer ? undefined : "it has asked for none";
-  if (isOfModule(message)) return undefined;
+  if (isOfModule(message)) return keyFaultOf(state, self, from, message);
   switch (message._tag) {
     case "Forward":
       if (self !== writer) return "it is not the writer";

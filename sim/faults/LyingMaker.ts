@@ -1,6 +1,6 @@
 /**
- * Members that lie while keys are made: one that spoils what it says, and one that makes another key with some than with
- * the others, in words that hold for each of them.
+ * Members that lie while keys are made: one that spoils what it says, or ends what it may not, and one that makes
+ * another key with some than with the others, in words that hold for each of them.
  */
 import type { KeygenMessageOf, SaidPackage } from "../../core/commands/makeKey/KeygenMessages.ts";
 import type { KeygenSession, MakingState } from "../../core/commands/makeKey/MakingState.ts";
@@ -12,6 +12,8 @@ import { Secret } from "../../core/threshold/Secret.ts";
 import { type BoxKey, suiteOf } from "../../core/threshold/Suite.ts";
 import type { Element, KeygenPackage, Parties, ThresholdScheme } from "../../core/threshold/ThresholdScheme.ts";
 import type { Unit } from "../base/Choices.ts";
+import { generationKey } from "../checkers/KeyFacts.ts";
+import { generationIn } from "../models/keys/KeyEffects.ts";
 import { bent } from "./LyingSigner.ts";
 import type { Lie, Traitor } from "./Traitor.ts";
 
@@ -44,8 +46,38 @@ const boxOf = (
   return traitor.world.cryptography.keyCrypto.boxes.seal(drawn.boxSeed, theirs as BoxKey, place, secret);
 };
 
+/** The sessions that a message is about: of a proposal, the one that made what it rests on. */
+const sessionsOf = ({ peer: { state, store } }: Traitor, message: Message): ReadonlyArray<Digest> => {
+  if (message._tag === "Keygen.Package" || message._tag === "Keygen.Share") return [message.sessionId];
+  if (message._tag !== "Prepare" || state === undefined) return [];
+  const refs = message.items.flatMap(({ proposal }) => generationIn(proposal) ?? []);
+  return refs.flatMap(
+    ({ keyId, generation }) => store.get("pending", generationKey(keyId, generation))?.sessionId ?? [],
+  );
+};
+
+/** Another than the writer says to others that sessions are over; the writer, of what it has just proposed. */
+const endings = (traitor: Traitor, to: PeerId, message: Message): ReadonlyArray<Message> => {
+  const { ghost, marks, choices } = traitor.world;
+  const writer = ghost.membership?.writer;
+  const isWriter = traitor.peer.peerId === writer;
+  if (to === writer || isWriter !== (message._tag === "Prepare")) return [];
+  return sessionsOf(traitor, message).flatMap((sessionId): ReadonlyArray<Message> => {
+    const unit = choices.stream(`endings of ${traitor.peer.slot}`).next();
+    if (!unit.chance("ends it", isWriter ? 500 : 200)) return [];
+    marks.add(isWriter ? "a writer ended what it had proposed" : "a member ended a key generation of others");
+    return [{ _tag: "Keygen.Ended", sessionId, code: "NOT_PROPOSED", members: [] }];
+  });
+};
+
+/** It spoils what it says, and then says that it is over. */
+export const spoilingMaker = (): Lie => {
+  const spoil = spoiling();
+  return (traitor, to, message) => [...spoil(traitor, to, message), ...endings(traitor, to, message)];
+};
+
 /** It says other packages to some, sends boxes that hold nothing, and says that it stored what nobody made. */
-export const spoilingMaker =
+const spoiling =
   (): Lie =>
   (traitor, to, message): ReadonlyArray<Message> => {
     const unit = traitor.next();

@@ -132,6 +132,8 @@ export const keySchedules = {
       "a member sent a box that holds nothing": 4,
       "a member told a share of no polynomial": 4,
       "a member equivocated in a key generation": 4,
+      "a member ended a key generation of others": 4,
+      "a writer ended what it had proposed": 15,
     },
     sizes: CLUSTER,
     plan: () => busy,
