@@ -4,6 +4,7 @@ import { Limits } from "../../core/base/Limits.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PrepareItem } from "../../core/protocol/Message.ts";
 import type { Proposal } from "../../core/protocol/Proposal.ts";
+import { RESTORATION_TAG } from "../../core/protocol/Restoration.ts";
 import { BATCH_TAG } from "../../core/protocol/Statement.ts";
 import { permittingAll } from "../world/TokenKeys.ts";
 import type { Tampering } from "../world/Tampering.ts";
@@ -25,22 +26,24 @@ const anybodySigns = (): Tampering => {
   };
 };
 
-/** No signature under a message of some kind is verified. */
-const believing = (isBelieved: (message: Message) => boolean) => (): Tampering => {
-  let believes = false;
-  return {
-    delivered: (_world, _peer, message) => {
-      believes = isBelieved(message);
-      return message;
-    },
-    cryptography: (cryptography) => {
-      const { crypto } = cryptography;
-      const verify: typeof crypto.verify = (key, tag, codec, value, signature) =>
-        (believes && tag === BATCH_TAG) || crypto.verify(key, tag, codec, value, signature);
-      return { ...cryptography, crypto: { ...crypto, verify } };
-    },
+/** No signature of a kind is verified in messages of some kind. */
+const believing =
+  (isBelieved: (message: Message) => boolean, signed: string = BATCH_TAG) =>
+  (): Tampering => {
+    let believes = false;
+    return {
+      delivered: (_world, _peer, message) => {
+        believes = isBelieved(message);
+        return message;
+      },
+      cryptography: (cryptography) => {
+        const { crypto } = cryptography;
+        const verify: typeof crypto.verify = (key, tag, codec, value, signature) =>
+          (believes && tag === signed) || crypto.verify(key, tag, codec, value, signature);
+        return { ...cryptography, crypto: { ...crypto, verify } };
+      },
+    };
   };
-};
 
 /** Late proposals are shown to the core with a later deadline, under their own ids, and stored as they were. */
 const withoutDeadlines = (): Tampering => {
@@ -164,6 +167,14 @@ export const credulityBugs: ReadonlyArray<PlantedBug> = [
     orFinds: ["S21", "S22"],
     schedule: "loose-tongue",
     tampering: believing((message) => message._tag === "Ready"),
+  },
+  {
+    name: "restored-by-hearsay",
+    changes: "a peer takes any member's word for it that it was restored since",
+    finds: "S57",
+    orFinds: ["S21"],
+    schedule: "loose-tongue",
+    tampering: believing(({ _tag }) => _tag === "Ready" || _tag === "ReadyProbe", RESTORATION_TAG),
   },
   {
     name: "any-deadline",

@@ -90,6 +90,7 @@ class Tongue {
   }
 
   hears(message: Message): Message {
+    this.#slander.hears(message);
     return this.#life?.hears(message) ?? message;
   }
 

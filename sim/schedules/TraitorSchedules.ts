@@ -59,7 +59,12 @@ export const traitorSchedules = {
     nemeses: () => [betray("forgetful keeper")],
   },
   "loose-tongue": {
-    marks: { "a member said what its driver had not": 3, "a member said that the writer had forgotten a slot": 8 },
+    marks: {
+      "a member said what its driver had not": 3,
+      "a member said that the writer had forgotten a slot": 8,
+      "a member was told of a restore that it had not announced": 8,
+      "a member spoke for the writer": 12,
+    },
     sizes: CLUSTER,
     plan: (choices) => ({
       faults: happens(choices, "other faults", 250) ? weights("slow link", "crash") : new Map(),
