@@ -16,4 +16,16 @@ export const operatorBugs: ReadonlyArray<PlantedBug> = [
     schedule: "operators-and-crashes",
     tampering: () => ({ hastyJournal: true }),
   },
+  {
+    name: "restored-once-more",
+    changes: "a peer takes a restore that is over for one that was declared just now",
+    finds: "S34",
+    schedule: "restores-everywhere",
+    tampering: () => ({
+      stepped: (_world, _peer, { rejoining }) => {
+        if (rejoining.restored !== undefined && rejoining.recovery === undefined)
+          Object.assign(rejoining, { isDeclared: true });
+      },
+    }),
+  },
 ];

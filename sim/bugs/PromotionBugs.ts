@@ -48,6 +48,20 @@ export const promotionBugs: ReadonlyArray<PlantedBug> = [
     ),
   },
   {
+    name: "pins-with-the-first",
+    changes: "a source pins its promotion when one target would accept",
+    finds: "S60",
+    schedule: "promote-deaf-target",
+    tampering: () => ({
+      stepped: (_world, _peer, { cluster: { promotion } }) => {
+        const { inquiry } = promotion;
+        if (inquiry === undefined || inquiry.answers.size === 0) return;
+        const answers = new Map(inquiry.plan.members.map(({ peerId }) => [peerId, undefined]));
+        Object.assign(promotion, { inquiry: { ...inquiry, answers: new Map([...answers, ...inquiry.answers]) } });
+      },
+    }),
+  },
+  {
     name: "decides-with-the-first",
     changes: "a source decides with the signature of one target",
     finds: "S27",

@@ -193,6 +193,12 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     tampering: rows("preparations", (row) => ({ ...row, proposal: { ...row.proposal, seq: 1 } })),
   },
   {
+    name: "refused-and-free",
+    changes: "a refusal does not bind its slot",
+    finds: "S6",
+    tampering: without((write) => write.table === "slots" && write.op === "insert" && write.row.outcome === "REFUSED"),
+  },
+  {
     name: "lock-dropped-early",
     changes: "a lock is given up while its proposal is still open",
     finds: "S9",
@@ -250,6 +256,18 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
     finds: "L2",
     tampering: () => ({
       delivered: (_world, _peer, message) => (message._tag === "CommitAcks" ? { ...message, statements: [] } : message),
+    }),
+  },
+  {
+    name: "founder-sees-double",
+    changes: "a founder that has voted takes the card of any peer for another one's",
+    finds: "S57",
+    tampering: () => ({
+      stepped: (_world, _peer, { cluster: { founding, membership } }) => {
+        const [from] = founding.cards.keys();
+        if (founding.vote === undefined || membership !== undefined || from === undefined) return;
+        Object.assign(founding, { faults: new Map([[from, `peer id ${from} is used twice`]]) });
+      },
     }),
   },
   {

@@ -1,6 +1,7 @@
 /**
- * S28: a peer that rests on rows that do not hold or are not verified yet, or has no keys in memory, signs nothing. A row
- * that somebody has altered reaches it never, sealed or not.
+ * S28: a peer that rests on rows that do not hold or are not verified yet, or has no keys in memory, signs nothing; nor
+ * does it show what those rows say that anybody has signed. A row that somebody has altered reaches it never, sealed or
+ * not.
  */
 import type { Checker, Watched } from "./Checker.ts";
 import { Violation } from "../base/Violation.ts";
@@ -39,6 +40,15 @@ export const S28 = (): Checker => {
       note(peer);
       const reason = reasonOf(peer);
       if (reason !== undefined) throw new Violation("S28", reason, `peer ${peer.slot} signed a batch of statements`);
+    },
+    sent: ({ slot, honest }, message, to) => {
+      if (!honest || message._tag !== "Ready" || (!message.sealed && message.integrityOk)) return;
+      if (message.highSeqProof === undefined && message.restored === undefined) return;
+      throw new Violation(
+        "S28",
+        `peer ${slot} is ${message.sealed ? "sealed" : "damaged"}, and does not know that its rows hold`,
+        `it showed peer ${to} what they say was signed`,
+      );
     },
   };
 };

@@ -1,8 +1,11 @@
 /**
  * S34: what operators did to a peer is in its audit: everything they were answered, in that order and each act once,
- * whatever crashed in between, and nothing that no operator did.
+ * whatever crashed in between, and nothing that no operator did. Nor does a peer restore itself: a restore begins once
+ * for what was declared, unless another is under way.
  */
 import type { OperatorAct } from "../../core/protocol/OperatorAct.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
+import type { Rows } from "../../core/Tables.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import { type Ghost, maskOf } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
@@ -23,10 +26,36 @@ export const S34 = (ghost: Ghost): Checker => {
     peers.set(slot, owed);
     return owed;
   };
+  /** By slot: the restore on its disk; whether another was declared since that began. */
+  const restores = new Map<number, Rows["restore"]>();
+  const declared = new Set<number>();
+
+  const noteRestore = ({ slot, store }: Watched, row: Rows["restore"]): void => {
+    const before = restores.get(slot);
+    restores.set(slot, row);
+    if (!row.recovering || before?.recovering === true) return;
+    const isDeclared = declared.delete(slot);
+    // A target of a promotion takes its first registry so.
+    if (isDeclared || (before === undefined && store.get("transfer", SELF) !== undefined)) return;
+    throw new Violation(
+      "S34",
+      `peer ${slot} began to restore itself as incarnation ${row.restoration.incarnation}`,
+      "no operator has declared that since its last restore",
+    );
+  };
+
+  const noteDisk = ({ slot, store, isDamaged }: Watched): void => {
+    if (isDamaged) return;
+    const restore = store.get("restore", SELF);
+    if (restore === undefined) restores.delete(slot);
+    else restores.set(slot, restore);
+  };
+
   return {
     id: "S34",
     // On an old disk the audit begins again where that disk left off, on an empty one from the start.
     booted: (peer) => {
+      noteDisk(peer);
       if (peer.honest && (ghost.forgetful & maskOf(peer.slot)) === 0) return;
       const owed = owedBy(peer);
       owed.answered.length = 0;
@@ -34,10 +63,14 @@ export const S34 = (ghost: Ghost): Checker => {
     },
     operated: (peer, act, isAnswered) => {
       const { made, answered } = owedBy(peer);
+      if (act.call === "RESTORE" && !isAnswered) declared.add(peer.slot);
       if (!isAnswered) made.set(act.requestId, { act, answered: answered.length });
       else if (peer.honest) answered.push(act.requestId);
     },
     written: {
+      restore: (peer, write) => {
+        if (write.op !== "remove") noteRestore(peer, write.row);
+      },
       audit: (peer, write) => {
         if (write.op === "remove" || write.row.requestId === undefined) return;
         const { row } = write;

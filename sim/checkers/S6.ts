@@ -1,5 +1,9 @@
-/** S6: in one slot an honest peer signs a receipt for one proposal, and one proposal is applied anywhere. */
+/**
+ * S6: in one slot an honest peer signs a receipt for one proposal, and one proposal is applied anywhere. So a refusal
+ * binds its slot too, where nothing else does.
+ */
 import type { Digest } from "../../core/base/Digest.ts";
+import { SELF, slotKey } from "../../core/protocol/Tables.ts";
 import type { Checker } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
@@ -29,6 +33,17 @@ export const S6 = (ghost: Ghost): Checker => {
         const { seq } = write.row.proposal;
         const other = bind(signed[slot], seq, write.key as Digest);
         if (other !== undefined) throw contradiction(`peer ${slot} signed a RECEIPT for`, seq, other, write.key);
+      },
+      refusals: ({ slot, honest, store }, write) => {
+        // Whoever is being restored takes slots over with the registry.
+        if (!honest || write.op !== "insert" || store.get("restore", SELF)?.recovering === true) return;
+        const { epoch, seq } = write.row.proposal;
+        if (store.get("slots", slotKey(epoch, seq)) === undefined)
+          throw new Violation(
+            "S6",
+            `peer ${slot} signed a REFUSAL for proposal ${write.key} in slot ${seq}`,
+            "it could sign for another proposal in that slot, which nothing binds",
+          );
       },
       certificates: ({ honest }, write) => {
         if (!honest || write.op === "remove") return;

@@ -1,9 +1,12 @@
 /**
  * S60: a promotion is asked for with success, and pinned, by those alone who may do that: with a permission of its own
  * and, where the registry has approvers, with those of the registry (contract 5.5, 10.6). It has the plan of whom its
- * audit names, who did not only try. Whoever may is not told that they may not.
+ * audit names, who did not only try, and every target of it has said that it would accept. Whoever may is not told that
+ * they may not; targets in the way are named, for what they said.
  */
+import type { Rejection } from "../../core/base/Rejection.ts";
 import type { PromotionPlan } from "../../core/protocol/PromotionPlan.ts";
+import type { Message } from "../../core/Message.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { allows, type Grants } from "../requests/Grants.ts";
 import { toMoveRegistry, toPromote } from "../requests/Promoter.ts";
@@ -17,6 +20,13 @@ interface Known {
   /** Its token is not enough for the registry as it was then; it only grows while a process runs. */
   readonly isForbidden: boolean;
 }
+
+/** By target: all that it has said when it was asked, that it would accept or why not. */
+type Standings = Map<number, Array<string | undefined>>;
+
+/** What its source says of a target that has not answered, and of itself where a change has begun meanwhile. */
+const SILENT = "it does not answer, or not with the key of the plan";
+const UNDECIDED = "something is undecided here";
 
 const hasApprovers = ({ store, isDamaged }: Watched): boolean | undefined =>
   isDamaged ? undefined : store.scan("approvers", "", 1).length > 0;
@@ -37,6 +47,44 @@ const nameOf = ({ members, threshold }: PromotionPlan): string =>
 
 export const S60 = (ghost: Ghost): Checker => {
   const known = new Map<string, Known>();
+
+  /** By nonce of a question; by slot, of all its questions: whoever is answered may be so after the next one has gone out. */
+  const answers = new Map<string, Standings>();
+  const heard = new Map<number, Standings>();
+
+  const noteQuestion = (message: Message): void => {
+    if (message._tag === "Promotion.Ask" && !answers.has(message.nonce)) answers.set(message.nonce, new Map());
+  };
+
+  const noteStanding = (slot: number, message: Message, from: number): void => {
+    if (message._tag !== "Promotion.Standing") return;
+    const all = heard.get(slot) ?? new Map<number, Array<string | undefined>>();
+    heard.set(slot, all);
+    for (const known of [all, answers.get(message.nonce)])
+      known?.set(from, [...(known.get(from) ?? []), message.fault]);
+  };
+
+  const assertWilling = (slot: number, what: string, { members }: PromotionPlan, known?: Standings): void => {
+    const other = members.find(({ peerId }) => peerId !== slot && known?.get(peerId)?.includes(undefined) !== true);
+    if (other === undefined) return;
+    throw new Violation("S60", `peer ${slot} ${what}`, `peer ${other.peerId} had not said that it would accept`);
+  };
+
+  const assertNamed = (slot: number, plan: PromotionPlan, { code, members }: Rejection): void => {
+    const known = heard.get(slot);
+    if (members.some(({ reason }) => reason === UNDECIDED))
+      assertWilling(slot, "says that only it is in the way of its promotion", plan, known);
+    if (code !== "PROMOTION_REFUSED") return;
+    const wrong = members.find(
+      ({ peerId, reason }) => reason !== SILENT && known?.get(peerId)?.includes(reason) !== true,
+    );
+    if (wrong === undefined && members.length > 0) return;
+    throw new Violation(
+      "S60",
+      `peer ${slot} is not promoted because of ${wrong === undefined ? "nobody" : `peer ${wrong.peerId}: ${wrong.reason}`}`,
+      "no target has said so",
+    );
+  };
 
   const isTrusted = ({ slot, honest }: Watched): boolean => honest && !ghost.isLying(slot);
 
@@ -63,10 +111,13 @@ export const S60 = (ghost: Ghost): Checker => {
       const isForbidden = mayNot(asked.who.grants, hasApprovers(peer) === true);
       known.set(asked.requestId, { asked, process: peer.process, isForbidden });
     },
+    sent: (_peer, message) => noteQuestion(message),
+    delivered: ({ slot }, message, from) => noteStanding(slot, message, from),
     replied: (peer, { requestId, answer }) => {
       const request = known.get(requestId);
       if (request === undefined || !isTrusted(peer)) return;
       const { name, grants } = request.asked.who;
+      if (answer._tag === "Rejected") assertNamed(peer.slot, request.asked.plan, answer.rejection);
       if (answer._tag === "Promotion" && request.isForbidden)
         throw new Violation(
           "S60",
@@ -80,9 +131,11 @@ export const S60 = (ghost: Ghost): Checker => {
     written: {
       promotion: (peer, write, writes) => {
         if (write.op === "remove" || write.row.stage !== "PINNED" || !isTrusted(peer)) return;
+        const { draft } = write.row;
+        assertWilling(peer.slot, "pinned a promotion", draft, answers.get(draft.nonce));
         for (const told of writes)
           if (told.table === "audit" && told.op !== "remove" && told.row.event === "PROMOTION_PINNED")
-            assertPinned(peer, write.row.draft, told.row.actor);
+            assertPinned(peer, draft, told.row.actor);
       },
     },
   };
