@@ -53,6 +53,8 @@ const SHORT_ENROLLMENTS = 300;
 /** Fewer steps where each costs more. */
 const CODEC_STEPS = 300;
 const REAL_STEPS = 120;
+/** Where keys are used: before one is made there is nothing to sign with. */
+const REAL_STEPS_WITH_KEYS = 500;
 /** A small cluster answers sooner, so that more of its steps are requests; a larger one needs more events for each. */
 const STRETCHES = [0, 0.375, 0.75, 1, 1.5, 1.5] as const;
 
@@ -62,14 +64,14 @@ const drawnPeers = (choices: Choices, { sizes }: Schedule, mode: Mode): number =
   return among(choices, "peers", quiet, ...drawn);
 };
 
-const drawnSteps = (choices: Choices, crypto: Tier): number => {
+const drawnSteps = (choices: Choices, crypto: Tier, hasKeys: boolean): number => {
   switch (crypto) {
     case "fast":
       return among(choices, "steps", 500, ...FAST_STEPS);
     case "codec":
       return CODEC_STEPS;
     case "real":
-      return REAL_STEPS;
+      return hasKeys ? REAL_STEPS_WITH_KEYS : REAL_STEPS;
     default:
       return absurd(crypto);
   }
@@ -127,7 +129,7 @@ export const planOf = (
     steps:
       options.steps ??
       (crypto === "fast" ? draft.steps : undefined) ??
-      Math.round(drawnSteps(choices, crypto) * stretchOf(peers)),
+      Math.round(drawnSteps(choices, crypto, (draft.workload?.keys ?? 0) > 0) * stretchOf(peers)),
   };
   const nemeses = schedule.nemeses?.(choices, draft) ?? [];
   return { plan, nemeses: mode === "past" ? [...nemeses, ...tooMany(choices, peers)] : nemeses };
