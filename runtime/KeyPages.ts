@@ -80,7 +80,7 @@ export const keyCursorIn = (crypto: Pick<Crypto, "digest">, filter: KeyFilter, c
   return isKeyId(last) ? last : undefined;
 };
 
-/** Comes right after a key id. */
+/** Comes right after a key id, and before the first one. */
 const AFTER = "\u0000";
 
 const isWanted = ({ assetOwner, status }: KeyFilter, key: Key): boolean =>
@@ -119,8 +119,7 @@ export function* keyPage(
     const refusal = pageRefusal(now);
     if (refusal !== undefined) return Either.left(refusal);
     const slice: Array<ReadKey> = [];
-    const behind = last === "" ? "" : last + AFTER;
-    const page = guarded(now, () => Either.right(now.view.keys("custodyKeys", behind, SLICE)));
+    const page = guarded(now, () => Either.right(now.view.keys("custodyKeys", last + AFTER, SLICE)));
     if (Either.isLeft(page)) return Either.left(page.left);
     const keyIds = page.right;
     for (const keyId of keyIds) {

@@ -236,9 +236,9 @@ export class RangedRows {
     this.#isWhole = true;
   }
 
-  /** Some seals that no row needs any more, left from before it was known how many need them. */
+  /** Some seals that no row needs any more, left from before it was known how many need them: none comes to need them. */
   takeUnneeded(): ReadonlyArray<number> {
-    return this.#unneeded.splice(0, UNNEEDED_AT_ONCE).filter((number) => this.found.uses.of(number) === 0);
+    return this.#unneeded.splice(0, UNNEEDED_AT_ONCE);
   }
 
   /**

@@ -1,4 +1,7 @@
 /** Bugs in what is recorded of operators. */
+import { Either } from "effect";
+import { auditHash } from "../../core/protocol/Audit.ts";
+import { numberKey } from "../../core/protocol/Tables.ts";
 import { type PlantedBug, rows } from "./PlantedBug.ts";
 
 export const operatorBugs: ReadonlyArray<PlantedBug> = [
@@ -26,6 +29,21 @@ export const operatorBugs: ReadonlyArray<PlantedBug> = [
         if (rejoining.restored !== undefined && rejoining.recovery === undefined)
           Object.assign(rejoining, { isDeclared: true });
       },
+    }),
+  },
+  {
+    name: "audit-unchained",
+    changes: "a peer shows whatever rows of its audit hold, without a look at whether they follow one another",
+    finds: "L4",
+    tampering: () => ({
+      audited:
+        () =>
+        ({ view, crypto }, since, limit) =>
+          Either.right(
+            view
+              .scan("audit", since === 1 ? "" : numberKey(since - 1), limit)
+              .map(({ row }) => ({ row, hash: auditHash(crypto, row) })),
+          ),
     }),
   },
 ];

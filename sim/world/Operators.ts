@@ -6,6 +6,7 @@ import type { Answer } from "../../core/Action.ts";
 import type { Rejection } from "../../core/base/Rejection.ts";
 import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
+import { readAudit } from "../../runtime/AuditReads.ts";
 import type { PromotionAsked } from "../checkers/Checker.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
 import type { Stream, Stretch } from "../base/Choices.ts";
@@ -75,6 +76,11 @@ export class Operators {
     this.#ports = ports;
     this.#operated = ports.checkers.hooks("operated");
     this.#promoting = ports.checkers.hooks("promoting");
+  }
+
+  /** How the audit of a peer is read. */
+  get readAudit(): typeof readAudit {
+    return this.#ports.tampering.audited?.(readAudit) ?? readAudit;
   }
 
   /** An act of an operator of this peer. */

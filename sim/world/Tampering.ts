@@ -14,6 +14,7 @@ import type { Link, LinkLimits, LinkPorts } from "../../runtime/transport/Link.t
 import type { Session, SessionPorts, Side } from "../../runtime/transport/Session.ts";
 import type { approverPage } from "../../runtime/ApproverPages.ts";
 import type { parseListQuery } from "../../runtime/ListQuery.ts";
+import type { readAudit } from "../../runtime/AuditReads.ts";
 import type { identityPage } from "../../runtime/IdentityCatalog.ts";
 import type { resolutionOf } from "../../runtime/PolicyReads.ts";
 import type { readApprover } from "../../runtime/Reads.ts";
@@ -83,6 +84,8 @@ export interface Tampering {
   readonly got?: (real: typeof readApprover) => typeof readApprover;
   /** How policies are resolved. */
   readonly resolved?: (real: typeof resolutionOf) => typeof resolutionOf;
+  /** How an audit is read. */
+  readonly audited?: (real: typeof readAudit) => typeof readAudit;
   /** How it is listed what somebody may sign with. */
   readonly identities?: (real: typeof identityPage) => typeof identityPage;
   /** What a peer takes its clock to show, in Unix milliseconds. */
