@@ -109,7 +109,7 @@ const borrowed = [
   ["protocol/Restoration", "checkers/S22", "the same, of a restore"],
   [
     "protocol/Mode",
-    "run/(Absence|L7|LK2|Liveness)",
+    "run/(Absence|L7|L11|LK2)",
     "whom progress is demanded of: one that is never active ends in L5, one that is too soon owes more (L7, L11)",
   ],
   ["protocol/Status", "run/Operable", "what it says is held against rows and plan"],

@@ -2,15 +2,15 @@
  * The end of every run: all faults stop, all peers come back, and then what must
  * come about has to come about within a bounded time.
  */
-import { modeOf } from "../../core/protocol/Mode.ts";
 import { assertEnrollable } from "./Enrollable.ts";
 import { assertSurvivorsApply } from "./L7.ts";
 import { assertSigningSurvives } from "./LK2.ts";
 import { assertAnsweredBehindExpired } from "./L9.ts";
+import { assertReadable, isBack } from "./L11.ts";
 import { attempt, attemptAtOnce } from "./L12.ts";
 import type { Command } from "../requests/Commands.ts";
 import type { Asked } from "../requests/Asked.ts";
-import { type Ghost, maskOf, slotsOf } from "../checkers/Ghost.ts";
+import { maskOf, slotsOf } from "../checkers/Ghost.ts";
 import { CALM_NETWORK } from "../base/Plan.ts";
 import { assertListable } from "./Listable.ts";
 import { standingText, type Unrest } from "./Absence.ts";
@@ -67,55 +67,6 @@ const bringBack = (world: World, peers: ReadonlyArray<SimPeer>): void => {
 export const heal = (world: World): void => {
   calm(world);
   bringBack(world, world.peers);
-};
-
-/** A peer declared to be restored is on the way back. All is demanded of it; a traitor may be found out again. */
-const isBack = (world: World, { toDeclare, slot }: SimPeer): boolean => toDeclare || world.ghost.isRecovering(slot);
-
-/** Whether it has all that a restored peer can ask of one member. */
-const mayHelp = (world: World, peer: SimPeer): boolean => {
-  const { state } = peer;
-  return (
-    state !== undefined &&
-    peer.honest &&
-    !needsRestart(peer) &&
-    !peer.isSealing &&
-    modeOf(state) === "active" &&
-    state.undecided.preparations.size === 0 &&
-    (world.ghost.forgetful & maskOf(peer.slot)) === 0
-  );
-};
-
-/** Votes on the newest proposal that a peer has applied: with it the registry begins that it can show. */
-const lastVotes = (ghost: Ghost, { slot }: SimPeer): string => {
-  const last = [...ghost.proposals.values()].findLast(({ applied }) => (applied & maskOf(slot)) !== 0);
-  return last === undefined ? "" : `; proposal ${last.id}, the newest there: ${votesOn(ghost, last.id)}`;
-};
-
-/** L11: a restored peer and one other member, alone, are enough to read. */
-const assertReadable = (world: World): void => {
-  const restored = world.peers.find((peer) => isBack(world, peer) && !peer.isLost && !peer.isLying);
-  const helper = world.peers.find((peer) => mayHelp(world, peer));
-  // With a member that lies, no member can be taken at its word.
-  if (restored === undefined || helper === undefined || world.plan.peers < 3 || world.ghost.lying !== 0) return;
-  calm(world);
-  for (const peer of world.peers)
-    if (peer !== restored && peer !== helper) world.processes.crash(peer, "process", false);
-  bringBack(world, [restored]);
-  const until = world.now + PATIENCE;
-  const isReadable = (): boolean =>
-    restored.state !== undefined &&
-    restored.state.rejoining.recovery?.isReadable !== false &&
-    restored.state.fitness.unsealed;
-  while (!isReadable() && world.now < until) world.run(world.now + SECOND / 4);
-  world.marks.add("everybody but two was away from a restore");
-  // It may have learned what it cannot settle without the others.
-  if (!isReadable() && mayHelp(world, helper))
-    throw new Violation(
-      "L11",
-      `peer ${restored.slot} was restored, and one member that was not, with the registry and nothing undecided, is enough to read: ${standingText(world.ghost, helper)}`,
-      `peer ${restored.slot} serves no reads while the others are away: ${restored.state?.rejoining.recovery?.waitsFor ?? "it is not unsealed"} (${standingText(world.ghost, restored)}${lastVotes(world.ghost, helper)})`,
-    );
 };
 
 const unrest = (world: World): Unrest | undefined => unrestOf(world.ghost, world.peers);
@@ -249,7 +200,7 @@ export const assertLiveness = (world: World, workload: Workload): void => {
   // Nothing is healed where progress is not asked for: the world is checked as it is.
   if (world.plan.mode === "safety") return world.sweep();
   if (world.plan.mode === "within") {
-    assertReadable(world);
+    assertReadable(world, calm, bringBack);
     assertSurvivorsApply(world, calm);
     if (world.plan.workload.keys > 0)
       assertSigningSurvives(
