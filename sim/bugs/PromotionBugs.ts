@@ -135,6 +135,21 @@ export const promotionBugs: ReadonlyArray<PlantedBug> = [
     tampering: rows("audit", (row) => (row.event.startsWith("PROMOTION_") ? { ...row, event: "PROMOTED" } : row)),
   },
   {
+    name: "accepts-once-more",
+    changes: "a target that is shown the decision takes it for the first that it hears of its draft",
+    finds: "S32",
+    orFinds: ["S55"],
+    schedule: "promote-under-load",
+    tampering: () => ({
+      delivered: (_world, { state }, message) => {
+        const { promotion, membership } = state?.cluster ?? {};
+        if (message._tag === "Promotion.Decided" && promotion !== undefined && membership === undefined)
+          Object.assign(promotion, { bound: undefined });
+        return message;
+      },
+    }),
+  },
+  {
     name: "forgets-the-old-epoch",
     changes: "a source does not store the topology that it was alone in",
     finds: "L6",

@@ -140,6 +140,13 @@ export const S32 = (ghost: Ghost): Checker => {
       },
       transfer: ({ slot, honest }, { op }, writes) => {
         if (honest && op === "insert") assertTold(slot, "PROMOTION_ACCEPTED", writes);
+        // The decision may come in the same transaction, which begins a restore of its own.
+        if (op === "replace" && !ghost.isLying(slot))
+          throw new Violation(
+            "S32",
+            `peer ${slot} had accepted its draft`,
+            "it accepted it, and its audit told of that, again",
+          );
       },
       audit: ({ slot, honest }, write, writes) => {
         if (!honest) return;
