@@ -2,6 +2,7 @@
 import { SELF } from "../../core/protocol/Tables.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Stage } from "../../core/protocol/PromotionState.ts";
+import type { Suite } from "../../core/threshold/Suite.ts";
 import { nameOf } from "../checkers/S27.ts";
 import { allows, type Grants } from "../requests/Grants.ts";
 import { toMoveRegistry, toPromote } from "../requests/Promoter.ts";
@@ -25,6 +26,14 @@ const permitted = (change: (grants: Grants) => Grants) => (): Tampering => ({
     if (actor._tag !== "Verified") return { ...asked, actor };
     const { claims } = actor;
     return { ...asked, actor: { ...actor, claims: { ...claims, permissions: change(claims.permissions) } } };
+  },
+});
+
+/** Peers take keys for other ones than they are. */
+const withSuites = (change: (suite: Suite, all: ReadonlyArray<Suite>) => Suite) => (): Tampering => ({
+  cryptography: (honest) => {
+    const { suites } = honest.keyCrypto;
+    return { ...honest, keyCrypto: { ...honest.keyCrypto, suites: suites.map((each) => change(each, suites)) } };
   },
 });
 
@@ -267,5 +276,20 @@ export const promotionBugs: ReadonlyArray<PlantedBug> = [
     finds: "S60",
     schedule: "promote-under-load",
     tampering: () => ({ promoted: (asked) => ({ ...asked, dryRun: false }) }),
+  },
+  {
+    name: "any-key-moves",
+    changes: "a source takes all of its keys for such that members can share",
+    finds: "S60",
+    orFinds: ["S30"],
+    schedule: "promote-with-keys",
+    tampering: withSuites((suite, [first]) => ({ ...suite, shared: suite.shared ?? first?.shared })),
+  },
+  {
+    name: "no-key-moves",
+    changes: "a source takes none of its keys for one that members can share",
+    finds: "S60",
+    schedule: "promote-with-keys",
+    tampering: withSuites((suite) => ({ ...suite, solo: { ...suite.solo, scalarOf: undefined } })),
   },
 ];

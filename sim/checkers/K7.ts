@@ -53,11 +53,13 @@ export const K7 = (ghost: Ghost): Checker => {
     id: "K7",
     written: {
       generations: (peer, write) => {
-        if (write.op !== "insert" || ghost.isLying(peer.slot)) return;
+        if (write.op !== "insert") return;
         const { topology } = ghost.membership ?? {};
         const total = topology?.members.length ?? 1;
         const name = `${write.row.keyId} ${write.row.transcript}`;
         if (total === 1) whole.add(name);
+        // What it made alone moves with it, whatever it says.
+        if (ghost.isLying(peer.slot)) return;
         const isWhole = whole.has(name) && write.row.group.verifyingShares.length === 0;
         const fault = isWhole ? undefined : groupFault(write.row, topology?.threshold ?? 1, total);
         if (fault !== undefined) throw broken(write.row, peer.slot, fault);

@@ -2,9 +2,11 @@
  * S60: a promotion is asked for with success, and pinned, by those alone who may do that: with a permission of its own
  * and, where the registry has approvers, with those of the registry (contract 5.5, 10.6). It has the plan of whom its
  * audit names, who did not only try, and every target of it has said that it would accept. Whoever may is not told that
- * they may not; targets in the way are named, for what they said.
+ * they may not; targets in the way are named, for what they said. None is pinned while a key is in use that no members
+ * can share, and none is refused for such keys where there is none (contract 10.6).
  */
 import type { Rejection } from "../../core/base/Rejection.ts";
+import { allRows } from "../../core/protocol/AllRows.ts";
 import type { PromotionPlan } from "../../core/protocol/PromotionPlan.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Rows } from "../../core/Tables.ts";
@@ -30,6 +32,10 @@ const UNDECIDED = "something is undecided here";
 
 const hasApprovers = ({ store, isDamaged }: Watched): boolean | undefined =>
   isDamaged ? undefined : store.scan("approvers", "", 1).length > 0;
+
+/** The first key in use that no members can share. */
+const keyInTheWay = ({ store }: Watched): string | undefined =>
+  allRows(store, "custodyKeys").find(({ scheme, status }) => scheme === "ECDSA" && status === "ACTIVE")?.keyId;
 
 const mayMove = (grants: Grants): boolean => toMoveRegistry.every((name) => allows(grants, name));
 
@@ -124,15 +130,26 @@ export const S60 = (ghost: Ghost): Checker => {
           `${name} may not promote peer ${peer.slot}`,
           "it was told that the peer is promoted",
         );
-      if (answer._tag !== "Rejected" || !["ACCESS_DENIED", "UNAUTHENTICATED"].includes(answer.rejection.code)) return;
+      if (answer._tag !== "Rejected") return;
+      const { code, detail } = answer.rejection;
+      if (code === "KEYS_NOT_PROMOTABLE" && !peer.isDamaged && keyInTheWay(peer) === undefined)
+        throw new Violation(
+          "S60",
+          `every key in use at peer ${peer.slot} can be shared`,
+          `request ${requestId} was answered: ${detail}`,
+        );
+      if (!["ACCESS_DENIED", "UNAUTHENTICATED"].includes(code)) return;
       if (!mayNot(grants, hasApprovers(peer) !== false))
-        throw new Violation("S60", `${name} may promote peer ${peer.slot}`, `the answer was ${answer.rejection.code}`);
+        throw new Violation("S60", `${name} may promote peer ${peer.slot}`, `the answer was ${code}`);
     },
     written: {
       promotion: (peer, write, writes) => {
         if (write.op === "remove" || write.row.stage !== "PINNED" || !isTrusted(peer)) return;
         const { draft } = write.row;
         assertWilling(peer.slot, "pinned a promotion", draft, answers.get(draft.nonce));
+        const keyId = peer.isDamaged ? undefined : keyInTheWay(peer);
+        if (keyId !== undefined)
+          throw new Violation("S60", `peer ${peer.slot} uses key ${keyId}, which no members can share`, "it is pinned");
         for (const told of writes)
           if (told.table === "audit" && told.op !== "remove" && told.row.event === "PROMOTION_PINNED")
             assertPinned(peer, draft, told.row.actor);

@@ -70,7 +70,11 @@ export const promotionSchedules = {
     plan: (choices) => ({ steps: 1_500, promotion: anySource(choices), workload: WORK }),
   },
   "promote-with-keys": {
-    marks: { "a key was shared after the promotion": 25, "ended between sharing a key and erasing it": 14 },
+    marks: {
+      "a key was shared after the promotion": 25,
+      "ended between sharing a key and erasing it": 14,
+      "keys were in the way of a promotion": 22,
+    },
     sizes: PROMOTED,
     plan: (choices) => ({
       steps: 1_500,

@@ -1,15 +1,20 @@
 /** The operators of an instance that is promoted: they ask for it until it is done, and at times others ask too. */
 import type { Rejection } from "../../core/base/Rejection.ts";
+import { allRows } from "../../core/protocol/AllRows.ts";
 import type { PromotionPlan } from "../../core/protocol/PromotionPlan.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import type { Membership } from "../../core/protocol/Topology.ts";
 import type { Unit } from "../base/Choices.ts";
+import type { Asked } from "../requests/Asked.ts";
+import { creation, ending } from "../requests/KeyRequests.ts";
 import { operatorAt, otherPromoter, type Promoter } from "../requests/Promoter.ts";
 import { thresholdOf } from "./Operators.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { World } from "./World.ts";
 
 const SECOND = 1_000_000;
+const TOKEN_MILLIS = 60_000;
+const OBSTACLE = { algorithm: "P256", scheme: "ECDSA", assetOwner: undefined };
 /** How a target begins to say that it has accepted another draft. */
 const BOUND = "it is bound to the promotion";
 /** How often others try in all, and how long after each other. */
@@ -31,6 +36,7 @@ export const newestAt = (peers: ReadonlyArray<SimPeer>): Membership | undefined 
 export class Promoters {
   readonly #world: World;
   #others = 0;
+  #obstacles = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -65,6 +71,7 @@ export class Promoters {
     }
     const source = this.#world.peer(promotion.source);
     const unit = this.#world.choices.stream("promotion").next();
+    this.#obstruct(source);
     const threshold = thresholdOf(peers);
     const rival = threshold === peers ? threshold - 1 : threshold + 1;
     // Of another threshold than the targets were initialized with, so that no rival can ever win.
@@ -96,7 +103,36 @@ export class Promoters {
     who: Promoter = operatorAt(this.#world.realMillis),
   ): void {
     const { operators } = this.#world;
-    operators.promote(source, { plan: this.plan(threshold), who, dryRun }, (rejection) => this.#rebuild(rejection));
+    operators.promote(source, { plan: this.plan(threshold), who, dryRun }, (rejection) => {
+      this.#rebuild(rejection);
+      if (rejection.code === "KEYS_NOT_PROMOTABLE") this.#clear(source);
+    });
+  }
+
+  /** In some runs, while nothing is pinned: a key that no members can share. */
+  #obstruct(source: SimPeer): void {
+    const { choices, commands, healed, product } = this.#world;
+    const unit = choices.stream("keys in the way").next();
+    const isOpen = source.state?.cluster.promotion.own === undefined && product.composition.byKind.has("KEYGEN");
+    if (!unit.chance("one is made", 300) || healed || !isOpen) return;
+    this.#send(source, creation(commands, `alone-${++this.#obstacles}`, OBSTACLE));
+  }
+
+  /** Keys that no members can share are destroyed: some at once, the others when they are in the way again. */
+  #clear(source: SimPeer): void {
+    const { choices, commands, marks } = this.#world;
+    marks.add("keys were in the way of a promotion");
+    for (const { keyId, generation, scheme, status } of allRows(source.store, "custodyKeys")) {
+      const unit = choices.stream("keys in the way").next();
+      if (scheme === OBSTACLE.scheme && status === "ACTIVE" && !unit.chance("stays for now", 300))
+        this.#send(source, ending(commands, { keyId, base: generation, generation, isFinal: true }));
+    }
+  }
+
+  #send(source: SimPeer, asked: Asked): void {
+    const { commands, realMillis, service } = this.#world;
+    const token = commands.token("good", realMillis, TOKEN_MILLIS, asked.permission);
+    service.request(source, service.newRequestId(), asked, token.text);
   }
 
   /** What operators ask for: all peers, of which so many sign. */
