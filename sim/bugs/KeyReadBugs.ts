@@ -1,6 +1,7 @@
 /** Bugs of what peers show of keys. */
 import { Either } from "effect";
 import type { identityPage } from "../../runtime/IdentityCatalog.ts";
+import type { keyCursorIn } from "../../runtime/KeyPages.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
 
 type Pages = typeof identityPage;
@@ -27,6 +28,14 @@ const passingOver =
       nextCursor: items[limit]?.keyId,
     }));
 
+/** Digits in front of the key that a cursor names. */
+const HEAD = 32;
+
+const ofAnyFilter =
+  (real: typeof keyCursorIn): typeof keyCursorIn =>
+  (crypto, filter, cursor) =>
+    real(crypto, filter, cursor) ?? Buffer.from(cursor, "base64url").toString("utf8").slice(HEAD);
+
 export const keyReadBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "catalog-for-all",
@@ -41,5 +50,12 @@ export const keyReadBugs: ReadonlyArray<PlantedBug> = [
     finds: "K18",
     schedule: "keys",
     tampering: () => ({ identities: passingOver }),
+  },
+  {
+    name: "key-cursor-of-any-filter",
+    changes: "a list of keys goes on with a cursor of another filter",
+    finds: "K18",
+    schedule: "keys",
+    tampering: () => ({ keyCursor: ofAnyFilter }),
   },
 ];

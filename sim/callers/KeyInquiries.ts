@@ -1,7 +1,7 @@
 /** Callers that read what there is of keys: what they may sign with, lists, single keys, what commands look like. */
 import { absurd } from "effect";
 import type { Unit } from "../base/Choices.ts";
-import type { KeyReadAsked } from "../oracle/KeyReads.ts";
+import type { IdentitiesAsked, KeyReadAsked, KeysAsked } from "../oracle/KeyReads.ts";
 import type { Grants } from "../requests/Grants.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import type { World } from "../world/World.ts";
@@ -36,6 +36,11 @@ const grantsOf = (form: (typeof forms)[number], keyId: string): Grants => {
   }
 };
 
+const otherThan = ({ filter }: KeysAsked): KeysAsked["filter"] => ({
+  ...filter,
+  status: filter.status === "ACTIVE" ? "DESTROYED" : "ACTIVE",
+});
+
 export class KeyInquiries {
   readonly #world: World;
   #asked = 0;
@@ -52,22 +57,42 @@ export class KeyInquiries {
     const peer = this.#world.peer(unit.between("at peer", 1, 1, plan.peers));
     const wish = unit.named("wish", "identities", wishes, EVENLY);
     if (wish === "identities") return this.#walk(peer, this.#identities(unit));
-    if (wish === "keys") return this.#walk(peer, this.#keys(unit));
+    if (wish === "keys") return this.#list(peer, this.#keys(unit));
     const answer = this.#world.lookups.keys.ask(peer, wish === "key" ? this.#key(unit) : this.#authority(unit));
     if (answer !== undefined) this.#world.marks.add(`${wish}: ${answer._tag === "Refused" ? answer.code : "shown"}`);
   }
 
   /** All pages, one after the other, at one moment. */
-  #walk(peer: SimPeer, first: Extract<KeyReadAsked, { readonly after: string }>): void {
-    const name = first._tag.toLowerCase();
+  #walk(peer: SimPeer, first: IdentitiesAsked): void {
     for (let asked = first, pages = 0; pages <= 2 * MOST_KEYS; pages++) {
-      const answer = this.#world.lookups.keys.ask(peer, asked);
-      if (answer?._tag === "Refused") this.#world.marks.add(`${name}: ${answer.code}`);
-      if (answer?._tag !== "Page") return;
-      this.#world.marks.add(pages === 0 ? `${name}: a page` : `${name}: another page`);
-      if (answer.next === undefined) return;
-      asked = { ...asked, after: answer.next };
+      const next = this.#page(peer, asked, pages === 0)?.next;
+      if (next === undefined) return;
+      asked = { ...asked, after: next };
     }
+  }
+
+  /** The same of a list, whose next page any peer can give, for the same filter alone. */
+  #list(peer: SimPeer, first: KeysAsked): void {
+    const { choices, plan } = this.#world;
+    for (let asked = first, through = peer, pages = 0; pages <= 2 * MOST_KEYS; pages++) {
+      const cursor = this.#page(through, asked, pages === 0)?.cursor;
+      if (cursor === undefined) return;
+      const unit = choices.stream(`pages of keys ${this.#asked} ${pages}`).next();
+      through = this.#world.peer(unit.between("next at peer", peer.slot, 1, plan.peers));
+      asked = { ...asked, cursor };
+      if (unit.chance("with another filter", 150)) this.#page(through, { ...asked, filter: otherThan(first) }, false);
+      if (unit.chance("bent", 100)) this.#page(through, { ...asked, cursor: `${cursor.slice(0, -1)}_` }, false);
+    }
+  }
+
+  #page(peer: SimPeer, asked: IdentitiesAsked | KeysAsked, isFirst: boolean) {
+    const answer = this.#world.lookups.keys.ask(peer, asked);
+    const name = asked._tag.toLowerCase();
+    if (answer?._tag === "Refused") this.#world.marks.add(`${name}: ${answer.code}`);
+    if (answer?._tag === "QueryRefused") this.#world.marks.add(`${name}: the query was refused`);
+    if (answer?._tag !== "Page") return undefined;
+    this.#world.marks.add(isFirst ? `${name}: a page` : `${name}: another page`);
+    return answer;
   }
 
   #keyId(unit: Unit): string {
@@ -84,17 +109,17 @@ export class KeyInquiries {
     return unit.between("on a page", MOST_ON_A_PAGE, 1, MOST_ON_A_PAGE);
   }
 
-  #identities(unit: Unit): Extract<KeyReadAsked, { readonly _tag: "Identities" }> {
+  #identities(unit: Unit): IdentitiesAsked {
     return { _tag: "Identities", grants: this.#grants(unit), after: "", limit: this.#limit(unit) };
   }
 
-  #keys(unit: Unit): Extract<KeyReadAsked, { readonly _tag: "Keys" }> {
+  #keys(unit: Unit): KeysAsked {
     const status = unit.named("status", "any", ["any", "ACTIVE", "DESTROYED"] as const, [2, 1, 1]);
     const owner = unit.between("of owner", 0, 0, MOST_OWNERS);
     return {
       _tag: "Keys",
       filter: { assetOwner: ownerOf(owner), status: status === "any" ? undefined : status },
-      after: "",
+      cursor: undefined,
       limit: this.#limit(unit),
     };
   }

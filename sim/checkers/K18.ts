@@ -8,7 +8,15 @@ import { allRows } from "../../core/protocol/AllRows.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { Violation } from "../base/Violation.ts";
-import { identityText, type KeyReadAnswer, type KeyReadAsked, keyText, type Shown } from "../oracle/KeyReads.ts";
+import {
+  type IdentitiesAsked,
+  identityText,
+  type KeyReadAnswer,
+  type KeyReadAsked,
+  type KeysAsked,
+  keyText,
+  type Shown,
+} from "../oracle/KeyReads.ts";
 import { standingRefusal } from "../oracle/LookupRequests.ts";
 import { allows, type Grants } from "../requests/Grants.ts";
 import type { Checker, Watched } from "./Checker.ts";
@@ -16,7 +24,13 @@ import { generationAt } from "./KeyFacts.ts";
 
 type Key = Rows["custodyKeys"];
 type Generation = Rows["generations"];
-type PageAsked = Extract<KeyReadAsked, { readonly after: string }>;
+type PageAsked = IdentitiesAsked | KeysAsked;
+
+/** Cursors remembered: more than callers hold. */
+const REMEMBERED = 256;
+
+const filterText = ({ filter: { assetOwner, status } }: KeysAsked): string =>
+  JSON.stringify([assetOwner ?? "", status]);
 
 const mayHaveShare: ReadonlySet<string> = new Set(["ACTIVE", "HISTORICAL"]);
 
@@ -54,12 +68,12 @@ const textAt = (peer: Watched, key: Key, number: number): string | undefined => 
   return keyText(key, shown, isLacking ? "SHARE_MISSING" : "OK");
 };
 
-/** All that a walk would have to show, in order. */
-const allAt = (peer: Watched, asked: PageAsked): ReadonlyArray<Shown> =>
+/** All that a walk would have to show behind a key, in order. */
+const allAt = (peer: Watched, asked: PageAsked, after: string): ReadonlyArray<Shown> =>
   allRows(peer.store, "custodyKeys")
     .toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1))
     .flatMap((key): ReadonlyArray<Shown> => {
-      if (key.keyId <= asked.after) return [];
+      if (key.keyId <= after) return [];
       if (asked._tag === "Identities") {
         const identity = identityAt(peer, key, asked.grants ?? []);
         return identity === undefined ? [] : [identity];
@@ -73,14 +87,19 @@ const allAt = (peer: Watched, asked: PageAsked): ReadonlyArray<Shown> =>
 const lineOf = ({ keyId, text }: Shown): string => `${keyId}: ${text}`;
 
 /** What is wrong with a page; undefined where nothing is. */
-const pageFault = (peer: Watched, asked: PageAsked, { items, next }: Extract<KeyReadAnswer, { _tag: "Page" }>) => {
-  const all = allAt(peer, asked);
+const pageFault = (
+  peer: Watched,
+  asked: PageAsked,
+  after: string,
+  { items, next }: Extract<KeyReadAnswer, { _tag: "Page" }>,
+) => {
+  const all = allAt(peer, asked, after);
   const due = all.slice(0, asked.limit);
   if (items.map(lineOf).join("\n") !== due.map(lineOf).join("\n"))
     return `it showed ${items.map(lineOf).join("; ") || "nothing"}, not ${due.map(lineOf).join("; ") || "nothing"}`;
-  const [last, left] = [items.at(-1)?.keyId ?? asked.after, all[due.length]?.keyId];
+  const [last, left] = [items.at(-1)?.keyId ?? after, all[due.length]?.keyId];
   if (next === undefined) return left === undefined ? undefined : `it was the last page, before ${left}`;
-  if (next <= asked.after || next < last) return `the next page begins again, behind ${next}`;
+  if (next <= after || next < last) return `the next page begins again, behind ${next}`;
   return left !== undefined && next >= left
     ? `the next page begins behind ${next}, which passes over ${left}`
     : undefined;
@@ -113,12 +132,21 @@ const refusalOf = (peer: Watched, asked: KeyReadAsked): RejectionCode | undefine
   return textAt(peer, key, asked.generation ?? key.generation) === undefined ? "GENERATION_NOT_FOUND" : undefined;
 };
 
-const faultOf = (peer: Watched, asked: KeyReadAsked, answer: KeyReadAnswer): string | undefined => {
+/** The key behind which a page begins; undefined where nobody may ask for it so. */
+type Place = string | undefined;
+
+const faultOf = (peer: Watched, asked: KeyReadAsked, from: Place, answer: KeyReadAnswer): string | undefined => {
   const refusal = refusalOf(peer, asked);
+  if (answer._tag === "QueryRefused")
+    return from === undefined ? undefined : "its query was refused, with a cursor of its filter or none";
+  if (from === undefined) return "its cursor was taken, which came with no page of this filter";
   if (answer._tag === "Refused") return answer.code === refusal ? undefined : `it was refused: ${answer.code}`;
   if (refusal !== undefined) return `it was answered, not refused as ${refusal}`;
-  if (answer._tag === "Page") return "after" in asked ? pageFault(peer, asked, answer) : "it was answered with a page";
-  if ("after" in asked) return "it was answered with one key";
+  if (asked._tag === "Keys" && answer._tag === "Page" && answer.next !== undefined && answer.cursor === undefined)
+    return "no cursor for the next page came with it";
+  if (asked._tag === "Identities" || asked._tag === "Keys")
+    return answer._tag === "Page" ? pageFault(peer, asked, from, answer) : "it was answered with one key";
+  if (answer._tag === "Page") return "it was answered with a page";
   const key = peer.store.get("custodyKeys", asked.keyId);
   if (key === undefined) return "it has no such key";
   if (asked._tag === "Key")
@@ -129,14 +157,38 @@ const faultOf = (peer: Watched, asked: KeyReadAsked, answer: KeyReadAnswer): str
   return isOfScheme ? undefined : `it described ${answer.text}`;
 };
 
-export const K18 = (): Checker => ({
-  id: "K18",
-  keysLooked: (peer, asked, answer, transactions) => {
-    // Where rows are known to be lost, any may be.
-    if (!peer.honest || peer.state?.fitness.integrityFault !== undefined) return;
-    const about = `peer ${peer.slot} was asked for ${JSON.stringify(asked)}`;
-    if (transactions > 0) throw new Violation("K18", about, `it wrote ${transactions} transaction(s)`);
-    const fault = faultOf(peer, asked, answer);
-    if (fault !== undefined) throw new Violation("K18", about, fault);
-  },
-});
+/** Where an answer goes on, by the cursor that came with it. */
+interface Given {
+  readonly filter: string;
+  readonly after: string;
+}
+
+const placeOf = (given: ReadonlyMap<string, Given>, asked: KeyReadAsked): Place => {
+  if (asked._tag === "Identities") return asked.after;
+  if (asked._tag !== "Keys" || asked.cursor === undefined) return "";
+  const known = given.get(asked.cursor);
+  return known?.filter === filterText(asked) ? known.after : undefined;
+};
+
+export const K18 = (): Checker => {
+  const given = new Map<string, Given>();
+  const note = (asked: KeyReadAsked, answer: KeyReadAnswer): void => {
+    if (asked._tag !== "Keys" || answer._tag !== "Page" || answer.next === undefined) return;
+    if (answer.cursor !== undefined) given.set(answer.cursor, { filter: filterText(asked), after: answer.next });
+    const [oldest] = given.size > REMEMBERED ? given.keys() : [];
+    if (oldest !== undefined) given.delete(oldest);
+  };
+  return {
+    id: "K18",
+    keysLooked: (peer, asked, answer, transactions) => {
+      const from = placeOf(given, asked);
+      note(asked, answer);
+      // Where rows are known to be lost, any may be.
+      if (!peer.honest || peer.state?.fitness.integrityFault !== undefined) return;
+      const about = `peer ${peer.slot} was asked for ${JSON.stringify(asked)}`;
+      if (transactions > 0) throw new Violation("K18", about, `it wrote ${transactions} transaction(s)`);
+      const fault = faultOf(peer, asked, from, answer);
+      if (fault !== undefined) throw new Violation("K18", about, fault);
+    },
+  };
+};

@@ -24,7 +24,8 @@ export interface AuthorityAsked {
 export interface KeysAsked {
   readonly _tag: "Keys";
   readonly filter: { readonly assetOwner: string | undefined; readonly status: Key["status"] | undefined };
-  readonly after: string;
+  /** As it came with a page; absent for the first one. */
+  readonly cursor: string | undefined;
   readonly limit: number;
 }
 
@@ -44,7 +45,15 @@ export interface Shown {
 }
 
 export type KeyReadAnswer =
-  | { readonly _tag: "Page"; readonly items: ReadonlyArray<Shown>; readonly next: string | undefined }
+  | {
+      readonly _tag: "Page";
+      readonly items: ReadonlyArray<Shown>;
+      /** The key behind which the next page begins. */
+      readonly next: string | undefined;
+      /** What asks for that page, where it is not the key itself. */
+      readonly cursor?: string;
+    }
+  | { readonly _tag: "QueryRefused" }
   | { readonly _tag: "One"; readonly text: string }
   | { readonly _tag: "Refused"; readonly code: RejectionCode };
 

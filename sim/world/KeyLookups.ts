@@ -3,11 +3,18 @@ import { absurd, Either } from "effect";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Rejection } from "../../core/base/Rejection.ts";
 import { authorityDescription, type CatalogPorts, identityPage } from "../../runtime/IdentityCatalog.ts";
-import { keyPage } from "../../runtime/KeyPages.ts";
+import { keyCursorIn, keyCursorOf, keyPage, parseKeyQuery } from "../../runtime/KeyPages.ts";
 import { type ReadKey, readKey } from "../../runtime/KeyReads.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
-import { identityText, type KeyReadAnswer, type KeyReadAsked, keyText, type Shown } from "../oracle/KeyReads.ts";
+import {
+  identityText,
+  type KeyReadAnswer,
+  type KeyReadAsked,
+  type KeysAsked,
+  keyText,
+  type Shown,
+} from "../oracle/KeyReads.ts";
 import { AUDIENCE, ISSUER } from "../requests/Commands.ts";
 import type { Grants } from "../requests/Grants.ts";
 import type { Ground } from "./Ground.ts";
@@ -44,6 +51,15 @@ const shownIn = ({ key, generation, health }: ReadKey): Shown => ({
   keyId: key.keyId,
   text: keyText(key, generation, health),
 });
+
+/** What follows the question mark. */
+const queryOf = ({ filter: { assetOwner, status }, limit, cursor }: KeysAsked): string => {
+  const query = new URLSearchParams({ limit: `${limit}` });
+  if (assetOwner !== undefined) query.set("assetOwner", assetOwner);
+  if (status !== undefined) query.set("status", status);
+  if (cursor !== undefined) query.set("cursor", cursor);
+  return query.toString();
+};
 
 export class KeyLookups {
   readonly #ground: Ground;
@@ -115,14 +131,25 @@ export class KeyLookups {
     return this.#ports.tampering.identities?.(identityPage) ?? identityPage;
   }
 
-  #keys(ports: CatalogPorts, asked: Extract<KeyReadAsked, { readonly _tag: "Keys" }>): KeyReadAnswer {
-    const { filter, limit, after } = asked;
-    const slices = keyPage(() => ports, { filter, limit, cursor: undefined }, after);
+  #keys(ports: CatalogPorts, asked: KeysAsked): KeyReadAnswer {
+    const { crypto } = this.#ports.cryptography;
+    const query = Either.getOrUndefined(parseKeyQuery(queryOf(asked)));
+    const read = this.#ports.tampering.keyCursor?.(keyCursorIn) ?? keyCursorIn;
+    const from = query?.cursor === undefined ? "" : read(crypto, query.filter, query.cursor);
+    if (query === undefined || from === undefined) return { _tag: "QueryRefused" };
+    const slices = keyPage(() => ports, query, from);
     const items: Array<Shown> = [];
     for (;;) {
       const slice = slices.next();
       if (slice.done !== true) items.push(...slice.value.map(shownIn));
-      else return Either.match(slice.value, { onLeft: refused, onRight: (next) => ({ _tag: "Page", items, next }) });
+      else
+        return Either.match(slice.value, {
+          onLeft: refused,
+          onRight: (next) =>
+            next === undefined
+              ? { _tag: "Page", items, next }
+              : { _tag: "Page", items, next, cursor: keyCursorOf(crypto, query.filter, next) },
+        });
     }
   }
 }

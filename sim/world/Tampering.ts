@@ -16,6 +16,7 @@ import type { approverPage } from "../../runtime/ApproverPages.ts";
 import type { parseListQuery } from "../../runtime/ListQuery.ts";
 import type { readAudit } from "../../runtime/AuditReads.ts";
 import type { identityPage } from "../../runtime/IdentityCatalog.ts";
+import type { keyCursorIn } from "../../runtime/KeyPages.ts";
 import type { resolutionOf } from "../../runtime/PolicyReads.ts";
 import type { readApprover } from "../../runtime/Reads.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
@@ -88,6 +89,8 @@ export interface Tampering {
   readonly audited?: (real: typeof readAudit) => typeof readAudit;
   /** How it is listed what somebody may sign with. */
   readonly identities?: (real: typeof identityPage) => typeof identityPage;
+  /** How cursors of lists of keys are read. */
+  readonly keyCursor?: (real: typeof keyCursorIn) => typeof keyCursorIn;
   /** What a peer takes its clock to show, in Unix milliseconds. */
   readonly clock?: (peer: SimPeer, reading: number) => number;
   /** A step reads the clock whenever it needs the time, not once. */
