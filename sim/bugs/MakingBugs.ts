@@ -1,4 +1,5 @@
 /** Bugs in how shares of keys are made, checked and split. */
+import { rejection } from "../../core/base/Rejection.ts";
 import { Either } from "effect";
 import { keygenEffects } from "../../core/commands/makeKey/KeygenEffects.ts";
 import { KEYGEN } from "../../core/commands/makeKey/Making.ts";
@@ -166,6 +167,18 @@ export const makingBugs: ReadonlyArray<PlantedBug> = [
         });
         return message;
       },
+    }),
+  },
+  {
+    name: "repeated-creation-refused",
+    changes: "whoever asks again for a key that was made is told that it exists already",
+    finds: "K20",
+    schedule: "keys",
+    tampering: () => ({
+      answered: (_world, answer) =>
+        answer._tag === "KeyMade" && !answer.created
+          ? { _tag: "Rejected", rejection: rejection("KEY_ALREADY_EXISTS", "A key of this id was made.", "Read it.") }
+          : answer,
     }),
   },
 ];

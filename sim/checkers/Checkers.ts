@@ -17,6 +17,7 @@ import { K16 } from "./K16.ts";
 import { K17 } from "./K17.ts";
 import { K18 } from "./K18.ts";
 import { K19 } from "./K19.ts";
+import { K20 } from "./K20.ts";
 import { HeldSecrets } from "../crypto/HeldSecrets.ts";
 import { L8 } from "./L8.ts";
 import { L10 } from "./L10.ts";
@@ -148,6 +149,7 @@ const makers: ReadonlyArray<
   ["K17", K17],
   ["K18", K18],
   ["K19", K19],
+  ["K20", K20],
   ["L8", L8],
   ["L10", L10],
 ];
