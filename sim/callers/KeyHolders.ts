@@ -65,6 +65,12 @@ const WEIGHTS = [50, 14, 10, 10, 8, 2, 3, 10, 2];
 const suites = ["ED25519/EdDSA", "SECP256K1/BIP340", "P256/ECDSA", "ED25519", "ED25519/BIP340"] as const;
 const SUITE_WEIGHTS = [10, 6, 2, 4, 1];
 
+/** A real x coordinate has 32 bytes, and stands for the point with the even y (BIP 340), which approvers write out. */
+const pointOf = ({ algorithm, publicKey }: Pick<Known, "algorithm" | "publicKey">): Uint8Array => {
+  const bytes = hexBytes(publicKey);
+  return algorithm === "SECP256K1" && bytes.length === 32 ? Uint8Array.of(2, ...bytes) : bytes;
+};
+
 export class KeyHolders {
   readonly #world: World;
   readonly #known: Array<Known> = [];
@@ -120,7 +126,7 @@ export class KeyHolders {
     if (!unit.chance("registers a custody key", 30)) return undefined;
     const known = this.#any(unit);
     if (known === undefined) return undefined;
-    const publicKey64 = Encoding.encodeBase64(hexBytes(known.publicKey));
+    const publicKey64 = Encoding.encodeBase64(pointOf(known));
     return this.#world.commands.theft(THIEF, known.algorithm, publicKey64);
   }
 
