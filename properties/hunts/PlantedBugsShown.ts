@@ -40,7 +40,7 @@ const told: Readonly<Record<string, ReadonlyArray<RegExp>>> = {
     /peer \d (?:is out|active|founding|recovering)|the last batch/,
   ],
   L9: [/members agree on its end: peer 1 /, /still gives [A-Z_]+ \(.*\(by now peer 1 /],
-  L10: [/is answered once, within 10 s/, /its proposal [0-9a-f]+: peer 1 |no proposal bears its name/],
+  L10: [/is answered once, within 10 s|waits for \d+ µs/, /its proposal [0-9a-f]+: peer 1 |no proposal bears its name/],
   L11: [/is enough to read: peer \d active, root/, /the newest there: peer 1 /],
   L12: [/a change had gone through/, /gave \w+ after \d+/],
 };

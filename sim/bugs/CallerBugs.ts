@@ -155,6 +155,7 @@ export const callerBugs: ReadonlyArray<PlantedBug> = [
     name: "gives-up-early",
     changes: "a forwarded request counts as four seconds older than it is",
     finds: "L10",
+    schedule: "two-initiators",
     tampering: () => {
       const tamper = arriveEarlier();
       return { stepped: (_world, _peer, state) => tamper(state) };

@@ -115,6 +115,7 @@ export const promotionBugs: ReadonlyArray<PlantedBug> = [
     name: "pins-another-draft",
     changes: "what a source stores of its draft is not what it tells",
     finds: "S27",
+    orFinds: ["S60"],
     schedule: "promote-under-load",
     tampering: rows("promotion", (row) => ({ ...row, draft: { ...row.draft, nonce: FOREIGN } })),
   },

@@ -17,6 +17,8 @@ import { Violation } from "../base/Violation.ts";
 /** What only the writer says. */
 const ofWriter: ReadonlySet<string> = new Set(["Prepare", "Outcome", "Forwarded", "Session.Mirror", "Keygen.Open"]);
 
+type OfModule = Extract<Message, { readonly _tag: `${string}.${string}` }>;
+
 /** The memory of the modules of keys, as far as it says what a peer has to do with whom. */
 interface OfKeys {
   readonly makeKey?: Pick<MakingState, "sessions">;
@@ -24,8 +26,8 @@ interface OfKeys {
   readonly repairs?: RepairState;
 }
 
-/** The same for what is said while keys are made, used and repaired. */
-const keyFaultOf = (state: PeerState, self: PeerId, from: PeerId, message: Message): string | undefined => {
+/** The same for what is said while keys are made, used and repaired; of other modules nothing is judged here. */
+const keyFaultOf = (state: PeerState, self: PeerId, from: PeerId, message: OfModule): string | undefined => {
   const { makeKey, signing, repairs }: OfKeys = state.modules;
   const writer = state.cluster.membership?.writer;
   const hasAsked = (sessionId: Digest): boolean => signing?.bySession.has(sessionId) === true;
@@ -53,8 +55,23 @@ const keyFaultOf = (state: PeerState, self: PeerId, from: PeerId, message: Messa
       const isBeside = all.some(({ sessionId, helpers }) => sessionId === message.sessionId && helpers.includes(from));
       return isBeside ? undefined : "it helps nobody beside that member";
     }
-    default:
+    case "Session.Mirror":
+    case "Session.Votes":
+    case "Promotion.Ask":
+    case "Promotion.Standing":
+    case "Promotion.Draft":
+    case "Promotion.Accepted":
+    case "Promotion.Refused":
+    case "Promotion.Decided":
+    case "Promotion.Installed":
+    case "Keygen.Open":
+    case "Keygen.Package":
+    case "Repair.Open":
+    case "Sign.Open":
+    case "Sign.Package":
       return undefined;
+    default:
+      return absurd(message);
   }
 };
 
