@@ -120,4 +120,23 @@ export const nonceBugs: ReadonlyArray<PlantedBug> = [
       }),
     }),
   },
+  {
+    name: "second-question-is-another",
+    changes: "a member takes the second copy of a question for another signature under the same name",
+    finds: "K21",
+    orFinds: ["K2"],
+    schedule: "keys-on-a-lossy-network",
+    tampering: () => {
+      const asked = new Set<string>();
+      return {
+        delivered: (_world, { slot }, message) => {
+          if (message._tag !== "Sign.Open") return message;
+          const name = `${slot} ${message.sessionId}`;
+          const isSecond = asked.has(name);
+          asked.add(name);
+          return isSecond ? { ...message, nonce: message.nonce.toUpperCase() } : message;
+        },
+      };
+    },
+  },
 ];

@@ -18,6 +18,7 @@ import { K17 } from "./K17.ts";
 import { K18 } from "./K18.ts";
 import { K19 } from "./K19.ts";
 import { K20 } from "./K20.ts";
+import { K21 } from "./K21.ts";
 import { HeldSecrets } from "../crypto/HeldSecrets.ts";
 import { L8 } from "./L8.ts";
 import { L10 } from "./L10.ts";
@@ -150,6 +151,7 @@ const makers: ReadonlyArray<
   ["K18", K18],
   ["K19", K19],
   ["K20", K20],
+  ["K21", K21],
   ["L8", L8],
   ["L10", L10],
 ];
