@@ -145,20 +145,19 @@ const inSessions = receivers.flatMap(([name, state]) =>
 describe.each(messages)("%s", (_, message) => {
   it.each(senders)("from %s is let in by both wires or by neither", (_name, sender) => {
     for (const signer of [own, undefined])
-      for (const forged of [false, true])
+      for (const change of ["none", "forged", "plain"] as const)
         for (const [receiver, state, session] of inSessions) {
           // Without a signature there is nothing to forge but the word that says so.
-          if (session !== undefined && signer === undefined && forged) continue;
+          if (session !== undefined && signer === undefined && change === "forged") continue;
           const outcomes = [byteWire, valueWire].map((wire) => {
             const packet = wire.seal(sender, signer, () => NONCE, 2, message);
             if (packet === undefined) return "not sent";
-            return (
-              typeof wire.open(crypto, state, forged ? wire.forge(packet) : packet, undefined, session) !== "string"
-            );
+            const changed = { none: packet, forged: wire.forge(packet), plain: wire.plain(packet, message) }[change];
+            return typeof wire.open(crypto, state, changed, undefined, session) !== "string";
           });
           expect(
             outcomes[1],
-            `${receiver}, signed ${signer !== undefined}, forged ${forged}, in a session with ${session}`,
+            `${receiver}, signed ${signer !== undefined}, changed: ${change}, in a session with ${session}`,
           ).toBe(outcomes[0]);
         }
   });

@@ -8,14 +8,17 @@ const USUAL_BYTES = 1_024;
 
 export interface Letter {
   readonly packet: Packet;
+  /** What a session carries of it. */
+  readonly inSession: Packet;
   readonly lane: Lane;
   readonly bytes: number;
   /** Whom it is for. */
   readonly to: PeerId;
 }
 
-export const letterOf = (packet: Packet, to: PeerId, lane: Lane): Letter => ({
+export const letterOf = (packet: Packet, to: PeerId, lane: Lane, inSession = packet): Letter => ({
   packet,
+  inSession,
   lane,
   bytes: packet._tag === "Bytes" ? packet.bytes.length : USUAL_BYTES,
   to,

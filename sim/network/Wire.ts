@@ -4,10 +4,13 @@
  * the runtime's own codec.
  */
 import { Either } from "effect";
+import { encode } from "../../core/codec/CborWriter.ts";
+import { decode } from "../../core/codec/CborReader.ts";
 import type { Crypto, Signer } from "../../core/crypto/Crypto.ts";
 import type { Digest, PublicKey } from "../../core/base/Digest.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { commands } from "../../core/commands/Commands.ts";
+import { ENVELOPE_VERSION, signedEnvelopeCodec } from "../../core/protocol/Message.ts";
 import type { Message, Speech } from "../../core/Message.ts";
 import { isOfPromotion } from "../../core/protocol/PromotionMessages.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -18,6 +21,7 @@ import {
   type Opened,
   openEnvelope,
   sealEnvelope,
+  STRANGER_BYTES,
   type Unread,
 } from "../../runtime/EnvelopeCodec.ts";
 
@@ -54,9 +58,22 @@ export interface Wire {
     /** Whom a session has shown to have sent it. */
     member?: PeerId,
   ) => Opened | Unread | string;
+  /** The same packet without a signature, as only a session may carry it; or as it is, where it goes signed there too. */
+  readonly plain: (packet: Packet, message: Message) => Packet;
   /** The same packet, as made without the sender's key. */
   readonly forge: (packet: Packet) => Packet;
 }
+
+/** What founds a cluster shows its key in a session too. */
+const isSignedAnyway = ({ _tag }: Message): boolean => _tag.startsWith("Genesis");
+
+/** In a session a message has its place instead. */
+const NO_NONCE = "0".repeat(64) as Digest;
+
+const withoutSignature = (bytes: Uint8Array): Uint8Array => {
+  const outer = Either.getOrThrow(decode(signedEnvelopeCodec, bytes, ENVELOPE_VERSION));
+  return encode(signedEnvelopeCodec, { ...outer, nonce: NO_NONCE, signature: undefined });
+};
 
 /** The runtime's envelopes. */
 export const byteWireOf = (usual: Speech): Wire => ({
@@ -66,6 +83,10 @@ export const byteWireOf = (usual: Speech): Wire => ({
   },
   open: (crypto, state, packet, speech = usual, member) =>
     packet._tag === "Bytes" ? Either.merge(openEnvelope(crypto, state, packet.bytes, speech, member)) : "not bytes",
+  plain: (packet, message) =>
+    packet._tag === "Value" || packet.bytes.length > STRANGER_BYTES || isSignedAnyway(message)
+      ? packet
+      : { _tag: "Bytes", bytes: withoutSignature(packet.bytes) },
   forge: (packet) => {
     if (packet._tag === "Value") return packet;
     const bytes = new Uint8Array(packet.bytes);
@@ -126,5 +147,7 @@ export const valueWire: Wire = {
   },
   open: (_crypto, state, packet, _speech, member) =>
     packet._tag === "Value" ? openValue(state, packet, member) : "not a value",
+  plain: (packet, message) =>
+    packet._tag === "Bytes" || isSignedAnyway(message) ? packet : { ...packet, key: undefined },
   forge: (packet) => (packet._tag === "Bytes" ? packet : { ...packet, key: "f".repeat(64) as PublicKey }),
 };

@@ -64,17 +64,19 @@ export class Mail {
   readonly #ground: Ground;
   readonly #ports: Ports;
   readonly #gateways: Gateways;
+  readonly #hasSessions: boolean;
   readonly #mouthpieces = new Map<number, Mouthpiece>();
   #alteration: Alteration | undefined;
 
   constructor(ground: Ground, ports: Ports) {
     this.#ground = ground;
     this.#ports = ports;
+    this.#hasSessions = ports.world.plan.hasSessions === true;
     this.#gateways = new Gateways(ground, {
       ...ports,
       network: ports.world.network,
       narrow: ports.world.plan.narrow,
-      hasSessions: ports.world.plan.hasSessions === true,
+      hasSessions: this.#hasSessions,
       cryptography: ports.world.cryptography,
       entropy: ports.world.entropy,
       peer: (slot) => ports.world.peer(slot),
@@ -118,7 +120,8 @@ export class Mail {
     if (this.recent.length >= KEPT_PACKETS) this.recent.shift();
     this.recent.push({ from: peer, to: slot, packet, message });
     observer?.sent({ from: peer.slot, to: slot, packet, message, isAltered });
-    this.#gateways.send(peer, letterOf(packet, to, laneOf(message)));
+    const inSession = this.#hasSessions ? cryptography.wire.plain(packet, message) : packet;
+    this.#gateways.send(peer, letterOf(packet, to, laneOf(message), inSession));
   }
 
   /** Puts a packet on the wire; it arrives after `delay` microseconds. A fault that made it of an older one says so. */
@@ -126,11 +129,12 @@ export class Mail {
     this.#gateways.inject(to, letterOf(packet, to, laneOf(origin.message)), delay, origin);
   }
 
-  #open(peer: SimPeer, { packet }: Letter, member: PeerId | undefined): Opened | Unread | string {
+  #open(peer: SimPeer, letter: Letter, member: PeerId | undefined): Opened | Unread | string {
     const { chronicle } = this.#ground;
     const { cryptography } = this.#ports.world;
     const { state } = peer;
     if (state === undefined) return "nobody is there";
+    const packet = member === undefined ? letter.packet : letter.inSession;
     const opened = cryptography.wire.open(cryptography.crypto, state, packet, peer.composition, member);
     if (typeof opened === "string") {
       chronicle.marks.add("envelope refused");
