@@ -17,7 +17,9 @@ import { Violation } from "../base/Violation.ts";
 /** What only the writer says. */
 const ofWriter: ReadonlySet<string> = new Set(["Prepare", "Outcome", "Forwarded", "Session.Mirror", "Keygen.Open"]);
 
-type OfModule = Extract<Message, { readonly _tag: `${string}.${string}` }>;
+type KeyMessage = Extract<Message, { readonly _tag: `Keygen.${string}` | `Sign.${string}` | `Repair.${string}` }>;
+
+const isOfKeys = (message: Message): message is KeyMessage => /^(?:Keygen|Sign|Repair)\./u.test(message._tag);
 
 /** The memory of the modules of keys, as far as it says what a peer has to do with whom. */
 interface OfKeys {
@@ -26,8 +28,8 @@ interface OfKeys {
   readonly repairs?: RepairState;
 }
 
-/** The same for what is said while keys are made, used and repaired; of other modules nothing is judged here. */
-const keyFaultOf = (state: PeerState, self: PeerId, from: PeerId, message: OfModule): string | undefined => {
+/** The same for what is said while keys are made, used and repaired. */
+const keyFaultOf = (state: PeerState, self: PeerId, from: PeerId, message: KeyMessage): string | undefined => {
   const { makeKey, signing, repairs }: OfKeys = state.modules;
   const writer = state.cluster.membership?.writer;
   const hasAsked = (sessionId: Digest): boolean => signing?.bySession.has(sessionId) === true;
@@ -55,15 +57,6 @@ const keyFaultOf = (state: PeerState, self: PeerId, from: PeerId, message: OfMod
       const isBeside = all.some(({ sessionId, helpers }) => sessionId === message.sessionId && helpers.includes(from));
       return isBeside ? undefined : "it helps nobody beside that member";
     }
-    case "Session.Mirror":
-    case "Session.Votes":
-    case "Promotion.Ask":
-    case "Promotion.Standing":
-    case "Promotion.Draft":
-    case "Promotion.Accepted":
-    case "Promotion.Refused":
-    case "Promotion.Decided":
-    case "Promotion.Installed":
     case "Keygen.Open":
     case "Keygen.Package":
     case "Repair.Open":
@@ -82,7 +75,8 @@ const faultOf = (state: PeerState, self: PeerId, from: PeerId, message: Message)
   if (writer === undefined) return undefined;
   if (ofWriter.has(message._tag) && from !== writer) return "only the writer says that";
   if (message._tag === "Session.Votes") return self === writer ? undefined : "it has asked for none";
-  if (isOfModule(message)) return keyFaultOf(state, self, from, message);
+  if (isOfKeys(message)) return keyFaultOf(state, self, from, message);
+  if (isOfModule(message)) return undefined;
   switch (message._tag) {
     case "Forward":
       if (self !== writer) return "it is not the writer";
