@@ -13,7 +13,7 @@ import { nameOfAnswer } from "../world/Situations.ts";
 import { RefusedFinishes } from "../requests/RefusedFinishes.ts";
 import { assertDeserved } from "../requests/Refusal.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
-import { isSuccess, type Success } from "../requests/Success.ts";
+import { assertAllowed, isSuccess, type Success } from "../requests/Success.ts";
 import type { World } from "../world/World.ts";
 import type { Outcome } from "../requests/Outcome.ts";
 
@@ -92,9 +92,10 @@ export class OpenRequests {
     const open = this.#open.get(requestId);
     if (open === undefined) return;
     if (isSuccess(answer)) {
-      // A liar may do for its own callers what it likes; what others do for them is judged with them.
-      if (!open.peer.isLying || !this.#world.tokenKeys.believed.has(open.token.text))
+      // A liar may do for its own callers what it likes, and ask for something else under their names.
+      if (!open.peer.isLying)
         this.#world.product.modelOf(open.asked).assertMeant(requestId, open.asked, open.token.kind, answer);
+      else if (!this.#world.tokenKeys.believed.has(open.token.text)) assertAllowed(requestId, open.token.kind);
       assertValidity(requestId, open.asked, answer);
       this.#offered(requestId, open, answer);
       const { asked, token } = open;

@@ -31,7 +31,9 @@ export const L10 = (ghost: Ghost): Checker => {
       );
     },
     replied: ({ slot, settings }, { requestId, answer, askedAt, undisturbedSince, repliedAt }) => {
-      const isOver = answer._tag === "Rejected" && NO_LONGER.test(answer.rejection.detail);
+      // What a writer says is passed on as it is.
+      const isTrue = !ghost.isLying(ghost.membership?.writer ?? slot);
+      const isOver = isTrue && answer._tag === "Rejected" && NO_LONGER.test(answer.rejection.detail);
       const patience = (settings?.answerMillis ?? 0) * 1_000;
       if (isOver && askedAt !== undefined && repliedAt - askedAt < NEARLY * patience)
         throw new Violation(

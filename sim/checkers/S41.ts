@@ -23,7 +23,7 @@ const isOfKeys = (message: Message): message is KeyMessage => /^(?:Keygen|Sign|R
 
 /** The memory of the modules of keys, as far as it says what a peer has to do with whom. */
 interface OfKeys {
-  readonly makeKey?: Pick<MakingState, "sessions">;
+  readonly makeKey?: Pick<MakingState, "sessions" | "pending">;
   readonly signing?: Pick<SigningState, "bySession">;
   readonly repairs?: RepairState;
 }
@@ -113,8 +113,11 @@ const faultOf = (state: PeerState, self: PeerId, from: PeerId, message: Message)
 /** What a message may change that comes from a member, whatever it says: the time it was heard, the versions it speaks. */
 const slices = ["fitness", "rejoining", "signed", "registry", "undecided", "requests", "modules"] as const;
 
-/** Whether the end of any event may go on with something that waits at this peer. */
-const isWaiting = ({ requests: { queue, entering } }: PeerState): boolean => queue.length + entering.length > 0;
+/** Whether the end of any event may go on with something that waits at this peer: requests, or shares to be tidied. */
+const isWaiting = ({ requests: { queue, entering }, modules }: PeerState): boolean => {
+  const { makeKey }: OfKeys = modules;
+  return queue.length + entering.length + (makeKey?.pending.size ?? 0) > 0;
+};
 
 export const S41 = (): Checker => ({
   id: "S41",

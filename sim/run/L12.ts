@@ -27,9 +27,15 @@ export const attempt = (world: World, workload: Workload, peer: SimPeer, asked: 
   }
 };
 
-/** Whether no request is before this one, no member lied, and none has so little room that it turns messages away. */
-const isIdle = ({ plan, ghost, peers }: World): boolean =>
+/**
+ * Whether no request is before this one, no member lied, none has so little room that it turns messages away, and no
+ * link waits for what was lost before.
+ */
+const isIdle = ({ plan, ghost, mail, peers }: World, workload: Workload): boolean =>
+  plan.hasSessions === true &&
   plan.narrow === undefined &&
+  mail.isOpen &&
+  !workload.isWaiting &&
   ghost.lying === 0 &&
   peers.every(({ state }) => {
     const requests = state?.requests;
@@ -43,7 +49,7 @@ const isIdle = ({ plan, ghost, peers }: World): boolean =>
  */
 export const attemptAtOnce = (world: World, workload: Workload, peer: SimPeer, asked: Asked): Outcome => {
   const askedAt = world.now;
-  const wasIdle = isIdle(world);
+  const wasIdle = isIdle(world, workload);
   const outcome = attempt(world, workload, peer, asked);
   const micros = world.now - askedAt;
   if (wasIdle && isDone(outcome) && micros > AT_ONCE)

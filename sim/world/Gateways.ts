@@ -52,6 +52,8 @@ export class Gateways {
   readonly #answering;
   readonly #ended;
   readonly #limits: LinkLimits;
+  /** Exchanges of which something was lost, and nobody knows it yet. */
+  #unknown = 0;
   /** What the link says became of the message whose exchange is ending. */
   #gaveUp: DropReason | undefined;
   readonly #crossing: ConstructorParameters<typeof Crossing>[0];
@@ -78,7 +80,13 @@ export class Gateways {
       hasSessions,
       now: () => scheduler.now,
       isCut: (from, to) => ports.network.link(from, to).cut,
-      afterSilence: (run) => scheduler.after(silence, run),
+      afterSilence: (run) => {
+        this.#unknown += 1;
+        scheduler.after(silence, () => {
+          this.#unknown -= 1;
+          run();
+        });
+      },
       answer: (crossing, answer, isFirst) => {
         const { to, asker } = crossing;
         for (const hook of this.#answering) hook(to, asker.peer.peerId, answer, isFirst);
@@ -100,6 +108,12 @@ export class Gateways {
           isProcessOver ? "an answer was kept open when its process ended" : "an answer was kept open in vain",
         ),
     };
+  }
+
+  /** Whether every link got its last message through, and nothing that was lost is waited for. */
+  get areOpen(): boolean {
+    const links = this.#gateways.flatMap((gateway) => [...(gateway?.links.all ?? [])]);
+    return this.#unknown === 0 && links.every(({ isReachable }) => isReachable !== false);
   }
 
   /** A process of a peer has come up. */

@@ -173,6 +173,11 @@ export class Mail {
     else this.#mouthpieces.set(peer.slot, mouthpiece);
   }
 
+  /** Whether messages get through, as far as every link knows. */
+  get isOpen(): boolean {
+    return this.#gateways.areOpen;
+  }
+
   /** Every peer speaks for itself again. */
   heal(): void {
     this.#mouthpieces.clear();
