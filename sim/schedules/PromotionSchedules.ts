@@ -139,7 +139,7 @@ export const promotionSchedules = {
   },
   "promote-lying-target": {
     marks: {
-      "a lying target: installed early": 6,
+      "a lying target: installed early": 4,
       "a lying target: accepted with both": 12,
       "a lying target: bound to another draft": 60,
     },
