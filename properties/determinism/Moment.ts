@@ -8,7 +8,8 @@ import { silent } from "../../sim/world/Silent.ts";
 import { runSeed } from "../../sim/run/Simulation.ts";
 import type { Tampering } from "../../sim/world/Tampering.ts";
 
-const contentOf = (write: Write, mixer: Mixer): void => {
+/** Mixes what a row change says. */
+export const contentOf = (write: Write, mixer: Mixer): void => {
   mixer.text(write.key);
   if (write.op !== "remove") rowCodec(write.table).write(write.row as never, mixer);
 };

@@ -25,7 +25,9 @@ export const runSeed = ({ seed }, { observer }) => {
   const next = seed + 1;
   const isLate = seed > 900;
   const words = seed % 2 === 0 ? [] : ["a"];
-  return { events: 40, violation: next <= seed || isLate || seed === 4 ? { id: "S1" } : undefined, words };
+  const inVain = seed + 2;
+  const violation = next <= seed || isLate || seed === 4 ? { id: "S1" } : undefined;
+  return { events: 40, hash: words.join(), violation, inVain };
 };
 export const unused = (left, right) => left - right;
 `;
@@ -43,6 +45,7 @@ describe("a score of planted mutants", () => {
       ["seed > 900", "seed >= 900"],
       ["world.events >= 40", "false"],
       ["seed % 2 === 0", "true"],
+      ["seed + 2", "seed - 2"],
       ["left - right", "left + right"],
     ].map(([original, replacement]) => {
       const found = mutants.find((each) => each.original === original && each.replacement === replacement);
@@ -79,7 +82,11 @@ describe("a score of planted mutants", () => {
   });
 
   it("does not notice what makes a difference that breaks nothing", () => {
-    expect(of("seed % 2 === 0", "true")).toMatchObject({ noticed: undefined, reaching: 3 });
+    expect(of("seed % 2 === 0", "true")).toMatchObject({ noticed: undefined, reaching: 3, parting: 3 });
+  });
+
+  it("tells another value that changes no run from one that does", () => {
+    expect(of("seed + 2", "seed - 2")).toMatchObject({ noticed: undefined, reaching: 4, parting: 0 });
   });
 
   it("does not notice what no seed executes", () => {
@@ -88,16 +95,19 @@ describe("a score of planted mutants", () => {
 
   it("counts a mutant that cannot be loaded neither way", () => {
     expect(of("[1, 2]", "[]")).toMatchObject({ noticed: undefined, isLoaded: false });
-    expect(scoreOf(judged)).toEqual({ counted: 6, noticed: 3, median: 1, ninetieth: 1 });
-    expect(percentOf(scoreOf(judged))).toBe(50);
+    expect(scoreOf(judged)).toEqual({ counted: 7, noticed: 3, median: 1, ninetieth: 1 });
+    expect(Math.round(percentOf(scoreOf(judged)))).toBe(43);
   });
 
   it("lists what was not noticed with its place, its code and its id", () => {
     const page = pageLines(judged, 5, 7).join("\n");
     expect(page).toContain(
-      `${PLANTED}:17  ArithmeticOperator  --mutant ${of("left - right", "left + right")?.mutant.id}`,
+      `${PLANTED}:19  ArithmeticOperator  --mutant ${of("left - right", "left + right")?.mutant.id}`,
     );
     expect(page).toContain("left - right  →  left + right\n    makes a difference in 0 of 5 seeds");
+    expect(page).toContain(
+      "not noticed: 2 make no difference in any seed, 1 compute something else and change no run,",
+    );
     expect(page).not.toContain("seed + 1  →");
   });
 });

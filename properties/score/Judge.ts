@@ -25,6 +25,8 @@ export interface Judged {
   readonly mutant: Mutant;
   /** How many of the seeds it makes a difference in; the others are the same runs with it and are left out. */
   readonly reaching: number;
+  /** In how many of those that ran something else was done, sent, written or answered. */
+  readonly parting: number;
   /** Absent where it was not noticed. */
   readonly noticed: { readonly seed: number; readonly by: string } | undefined;
   /** The program ends while it is loaded: nothing of the simulator has noticed that. */
@@ -89,20 +91,20 @@ export const runBaseline = async (program: string, seeds: number): Promise<Basel
 };
 
 const judge = async (program: string, { runs, always }: Baseline, mutant: Mutant, number: number): Promise<Judged> => {
-  const tasks = runs
-    .filter(({ reached }) => always.has(number) || reached.includes(number))
-    .map(({ seed, events }) => ({ seed, mostEvents: events * MOST_TIMES + MOST_MORE }));
+  const without = runs.filter(({ reached }) => always.has(number) || reached.includes(number));
+  const tasks = without.map(({ seed, events }) => ({ seed, mostEvents: events * MOST_TIMES + MOST_MORE }));
   const reaching = tasks.length;
-  if (reaching === 0) return { mutant, reaching, noticed: undefined, isLoaded: true };
+  if (reaching === 0) return { mutant, reaching, parting: 0, noticed: undefined, isLoaded: true };
   const { ran, end } = await runTasks(program, number, tasks);
   const last = ran.at(-1);
-  if (end === NOT_LOADED) return { mutant, reaching, noticed: undefined, isLoaded: false };
+  const parting = ran.filter(({ course }, index) => course !== without[index]?.course).length;
+  if (end === NOT_LOADED) return { mutant, reaching, parting, noticed: undefined, isLoaded: false };
   if (end !== undefined) {
     const seed = tasks[ran.length]?.seed ?? 0;
-    return { mutant, reaching, noticed: { seed, by: end === KILLED ? ENDLESS : end }, isLoaded: true };
+    return { mutant, reaching, parting, noticed: { seed, by: end === KILLED ? ENDLESS : end }, isLoaded: true };
   }
   const noticed = last?.broke === undefined ? undefined : { seed: last.seed, by: last.broke };
-  return { mutant, reaching, noticed, isLoaded: true };
+  return { mutant, reaching, parting, noticed, isLoaded: true };
 };
 
 /** Judges all mutants of a program, in several processes; they come in the order in which they are done. */

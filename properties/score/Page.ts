@@ -69,11 +69,21 @@ const listed = (title: string, judged: ReadonlyArray<Judged>, seeds: number): Re
     : [
         "",
         `${title} (${judged.length}):`,
-        ...judged.flatMap(({ mutant, reaching }) => [
+        ...judged.flatMap(({ mutant, reaching, parting }) => [
           ...mutantLines(mutant),
-          `    makes a difference in ${reaching} of ${seeds} seeds`,
+          `    makes a difference in ${reaching} of ${seeds} seeds, and another run in ${parting}`,
         ]),
       ];
+
+/** How far those that were not noticed went. */
+const shares = (left: ReadonlyArray<Judged>): ReadonlyArray<string> => {
+  const idle = left.filter(({ reaching }) => reaching === 0).length;
+  const parted = left.filter(({ parting }) => parting > 0).length;
+  return [
+    `not noticed: ${idle} make no difference in any seed, ${left.length - idle - parted} compute something else and change no run,`,
+    `             ${parted} change what is done, sent, written or answered`,
+  ];
+};
 
 const byPlace = (left: Judged, right: Judged): number =>
   left.mutant.file.localeCompare(right.mutant.file) || left.mutant.line - right.mutant.line;
@@ -95,6 +105,7 @@ export const pageLines = (all: ReadonlyArray<Judged>, seeds: number, refused: nu
     `noticed by ${by.map(([name, count]) => `${name} ${count}`).join(", ") || "nothing"}`,
     `median and 9 of 10: the seed that noticed first; other equivalent mutants are counted as not noticed`,
     `left out: ${LEFT_OUT.join(", ")}; assertions (if … throw new ${ASSERTED.join(", ")}); ${refused} drawn that the type checker refuses`,
+    ...shares(left),
     ...listed(
       "not counted, the program ends while it is loaded",
       judged.filter(({ isLoaded }) => !isLoaded),

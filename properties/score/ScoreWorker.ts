@@ -1,9 +1,13 @@
 /** A process of the score: runs seeds of the default mix with one mutant at work, or with none. */
+import { serialize } from "node:v8";
+import { messageCodec } from "../../core/Message.ts";
+import { Mixer } from "../../sim/base/Mixer.ts";
 import { Interruption } from "../../sim/run/Interruption.ts";
 import { runSeed } from "../../sim/run/Simulation.ts";
 import { backendOf } from "../../sim/bin/NativeBackend.ts";
-import type { Observed } from "../../sim/world/Observer.ts";
+import type { Observed, Observer } from "../../sim/world/Observer.ts";
 import { silent } from "../../sim/world/Silent.ts";
+import { contentOf } from "../determinism/Moment.ts";
 import { ENDLESS, type Ran, type Task, type Word } from "./Tasks.ts";
 import { isRecording, takeReached } from "./Switch.ts";
 
@@ -13,8 +17,14 @@ class TooLong extends Interruption {
 
 const run = ({ seed, mostEvents }: Task): Omit<Ran, "reached"> => {
   let world: Observed | undefined;
-  const observer = {
+  const contents = new Mixer();
+  const observer: Observer = {
     ...silent,
+    sent: ({ message }) => messageCodec.write(message, contents),
+    flushing: (_, writes) => {
+      for (const write of writes) contentOf(write, contents);
+    },
+    replied: (slot, requestId, answer) => contents.bytes(serialize([slot, requestId, answer])),
     began: (observed: Observed) => {
       world = observed;
     },
@@ -23,11 +33,11 @@ const run = ({ seed, mostEvents }: Task): Omit<Ran, "reached"> => {
     },
   };
   try {
-    const { events, violation } = runSeed({ seed }, { backend: backendOf(seed), observer });
-    return { seed, events, broke: violation?.id };
+    const { events, hash, violation } = runSeed({ seed }, { backend: backendOf(seed), observer });
+    return { seed, events, broke: violation?.id, course: hash + contents.hash };
   } catch (fault) {
     if (!(fault instanceof TooLong)) throw fault;
-    return { seed, events: mostEvents, broke: ENDLESS };
+    return { seed, events: mostEvents, broke: ENDLESS, course: ENDLESS };
   }
 };
 

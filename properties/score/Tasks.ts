@@ -12,6 +12,8 @@ export interface Ran {
   readonly events: number;
   /** The id of the invariant that broke, or `ENDLESS`. */
   readonly broke: string | undefined;
+  /** A hash of all that happened, of what was sent and written and of all answers. */
+  readonly course: string;
   /** The mutants that would have made a difference. */
   readonly reached: ReadonlyArray<number>;
 }

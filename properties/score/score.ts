@@ -89,9 +89,9 @@ const main: Script<typeof options>["main"] = async (values) => {
       ({ seed, broke }) => `seed ${seed} breaks ${broke} without any mutant: left out`,
     );
     for (const line of broken) tell(line);
-    const judged = await judgeAll(program, baseline, mutants, jobs, ({ mutant, reaching, noticed }, done) =>
+    const judged = await judgeAll(program, baseline, mutants, jobs, ({ mutant, reaching, parting, noticed }, done) =>
       tell(
-        `${done}/${mutants.length} ${mutant.id} ${noticed === undefined ? `not noticed by ${reaching} seeds` : `${noticed.by} in seed ${noticed.seed}`}`,
+        `${done}/${mutants.length} ${mutant.id} ${noticed === undefined ? `not noticed by ${reaching} seeds, of which ${parting} are other runs` : `${noticed.by} in seed ${noticed.seed}`}`,
       ),
     );
     const score = scoreOf(judged);
