@@ -12,6 +12,7 @@ interface Under {
   readonly model: Model;
   /** The name that its history is kept under. */
   readonly key: string;
+  readonly id: string;
 }
 
 export class Witness {
@@ -30,7 +31,7 @@ export class Witness {
     const model = this.#product.modelOf(asked);
     const meaning = model.meaning(asked, (ref) => this.#keys.get(ref));
     if (meaning === undefined) return;
-    this.#under.set(name, { model, key: meaning.key });
+    this.#under.set(name, { model, key: meaning.key, id: meaning.id });
     this.#history.asked(name, at, meaning);
   }
 
@@ -56,12 +57,14 @@ export class Witness {
     this.#name(shown.ref, seen, under.key);
   }
 
-  /** The caller has gone away, or was answered by a peer that may lie about anything but the approver's name. */
+  /** The caller has gone away, or was answered by a peer that may lie, and may have asked for another change. */
   forgot(name: OperationId, answer?: Answer): void {
     const under = this.#under.get(name);
     const found = under && answer && this.#product.shownIn(answer);
-    if (under !== undefined && found !== undefined)
-      this.#name(found.shown.ref, found.subject.seen(found.shown.row), under.key);
+    if (under !== undefined && found !== undefined && !this.#keys.has(found.shown.ref)) {
+      const seen = found.subject.seen(found.shown.row);
+      if (seen.id === under.id) this.#name(found.shown.ref, seen, under.key);
+    }
     this.#under.delete(name);
     this.#history.forgot(name);
   }
