@@ -1,4 +1,4 @@
-/** Bugs of members that believe a field of another member's message. */
+/** Bugs of members that believe a field of another member's message, or whatever their machine computes. */
 import type { PublicKey } from "../../core/base/Digest.ts";
 import { Limits } from "../../core/base/Limits.ts";
 import type { Message } from "../../core/Message.ts";
@@ -8,6 +8,7 @@ import { RESTORATION_TAG } from "../../core/protocol/Restoration.ts";
 import { BATCH_TAG } from "../../core/protocol/Statement.ts";
 import { permittingAll } from "../world/TokenKeys.ts";
 import type { Tampering } from "../world/Tampering.ts";
+import { withSuites } from "./KeyBugs.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
 
 /** Signatures of batches hold under the key of any member that was ever heard. */
@@ -183,5 +184,13 @@ export const credulityBugs: ReadonlyArray<PlantedBug> = [
     orFinds: ["S30"],
     schedule: "lying-writer",
     tampering: withoutDeadlines,
+  },
+  {
+    name: "machine-trusted",
+    changes: "a peer that is alone with a key answers with whatever its machine computes",
+    finds: "K14",
+    schedule: "keys",
+    peers: 1,
+    tampering: withSuites((suite) => ({ ...suite, verify: () => true })),
   },
 ];

@@ -1,22 +1,26 @@
 /** Bugs in how keys are made, kept, used and ended. */
 import { Either } from "effect";
 import { signingIn } from "../../core/commands/signWithKey/SigningState.ts";
-import type { KeyCrypto, Suite } from "../../core/threshold/Suite.ts";
+import type { Suite } from "../../core/threshold/Suite.ts";
 import { Secret } from "../../core/threshold/Secret.ts";
 import type { ThresholdScheme } from "../../core/threshold/ThresholdScheme.ts";
 import type { Rows, Write } from "../../core/Tables.ts";
 import type { Tampering } from "../world/Tampering.ts";
 import { FOREIGN, type PlantedBug, rows, without } from "./PlantedBug.ts";
 
-/** Peers compute with other schemes of shares. */
-export const withScheme = (change: (real: ThresholdScheme) => Partial<ThresholdScheme>) => (): Tampering => ({
+/** Peers compute with other suites. */
+export const withSuites = (of: (suite: Suite) => Suite) => (): Tampering => ({
   cryptography: (honest) => {
-    const of = (suite: Suite): Suite =>
-      suite.shared === undefined ? suite : { ...suite, shared: { ...suite.shared, ...change(suite.shared) } };
-    const keyCrypto: KeyCrypto = { ...honest.keyCrypto, suites: honest.keyCrypto.suites.map(of) };
-    return { ...honest, keyCrypto };
+    const { suites } = honest.keyCrypto;
+    return { ...honest, keyCrypto: { ...honest.keyCrypto, suites: suites.map(of) } };
   },
 });
+
+/** Peers compute with other schemes of shares. */
+export const withScheme = (change: (real: ThresholdScheme) => Partial<ThresholdScheme>) =>
+  withSuites((suite) =>
+    suite.shared === undefined ? suite : { ...suite, shared: { ...suite.shared, ...change(suite.shared) } },
+  );
 
 const SEED = new Secret(new Uint8Array(32).fill(3));
 

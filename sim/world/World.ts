@@ -10,6 +10,7 @@ import { Checkers } from "../checkers/Checkers.ts";
 import type { Choices, Stream } from "../base/Choices.ts";
 import { Commands } from "../requests/Commands.ts";
 import { type Backend, type Cryptography, cryptographyOf, type PeerKeys } from "../crypto/Cryptography.ts";
+import { onMachines } from "../crypto/SimMachine.ts";
 import { Deadlines } from "./Deadlines.ts";
 import { Ghost } from "../checkers/Ghost.ts";
 import { production } from "../models/Models.ts";
@@ -133,7 +134,7 @@ export class World {
     this.#runs = runs;
     this.entropy = entropyOf(plan.seed, 0);
     const honest = cryptographyOf(plan.crypto, this.entropy, composition, backend);
-    this.cryptography = tampering.cryptography?.(honest) ?? honest;
+    this.cryptography = onMachines(tampering.cryptography?.(honest) ?? honest, choices, () => !this.healed);
     this.commands = new Commands(this.cryptography, plan.bodyBytes);
     this.strangerKeys = this.cryptography.newKeys();
     this.network = new Network(plan.peers, plan.network, plan.redelivery, choices);
@@ -177,9 +178,8 @@ export class World {
     this.#timers = new Timers(ground, tampering);
     this.mail = new Mail(ground, { world: this, handovers, checkers, tampering });
     this.#desks = new Desks(ground, { cryptography: this.cryptography, checkers, tampering });
-    const desks = this.#desks;
     this.operators = new Operators(ground, {
-      desks,
+      desks: this.#desks,
       checkers,
       strangers: this.#streams("operator"),
       processes,
@@ -190,7 +190,7 @@ export class World {
     this.restores = new Restores(ground, { processes, operators: this.operators, ghost, witness });
     this.service = new Service(ground, {
       deadlines,
-      desks,
+      desks: this.#desks,
       witness,
       ghost,
       checkers,
