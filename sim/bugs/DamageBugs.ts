@@ -90,6 +90,22 @@ class BelievesAbsence extends SealedStore {
 
 const withAbsence = onSealed(() => ({ made: (...made) => new BelievesAbsence(...made) }));
 
+/** A store that lists keys as they lie there. */
+class BelievesPages extends SealedStore {
+  readonly #bytes: ByteStore;
+
+  constructor(...made: ConstructorParameters<typeof SealedStore>) {
+    super(...made);
+    [this.#bytes] = made;
+  }
+
+  override keys(table: TableName, from: string, limit: number): ReadonlyArray<string> {
+    return this.#bytes.keys(table, from, limit);
+  }
+}
+
+const withPages = onSealed(() => ({ made: (...made) => new BelievesPages(...made) }));
+
 /** A store that gives the start of a process rows as they lie there; their seals are looked at when it is unsealed. */
 const startingUnsealed: MakeStore = (...made) => {
   const [bytes] = made;
@@ -194,6 +210,15 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     schedule: "rows-unread",
     crypto: "codec",
     tampering: () => ({ cryptography: withAbsence }),
+  },
+  {
+    name: "page-unproven",
+    changes: "a peer lists what it finds, without a look at the ranges of the page",
+    finds: "S40",
+    orFinds: ["S28"],
+    schedule: "rows-unread",
+    crypto: "codec",
+    tampering: () => ({ cryptography: withPages }),
   },
   {
     name: "started-unsealed",

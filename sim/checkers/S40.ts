@@ -99,6 +99,8 @@ export const S40 = (ghost: Ghost): Checker => {
       return "its query was refused, which keeps every rule";
     if (answer._tag === "CursorRefused" || answer._tag === "QueryRefused")
       return isGoodCursor && edge?.isBroken !== true ? "its cursor was refused, which came with a page" : undefined;
+    // The page itself may have found out that rows do not hold.
+    if (answer._tag === "Refused" && answer.code === "INTEGRITY_FAILURE" && peer.isDamaged) return undefined;
     if (answer._tag === "Refused")
       // What it is refused for may have come about between two parts of the page.
       return answer.code === refusal || answer.code === refusalOf(peer) ? undefined : `it was refused: ${answer.code}`;
@@ -112,7 +114,7 @@ export const S40 = (ghost: Ghost): Checker => {
   return {
     id: "S40",
     booted: ({ slot, store, isDamaged }) => {
-      whole.delete(slot);
+      // Of rows that may not hold, what was known of them before.
       if (isDamaged) return;
       const row = store.get("indexed", SELF);
       whole.set(slot, row === undefined ? store.scan("approvers", "", 1).length === 0 : row.upTo === undefined);

@@ -41,6 +41,8 @@ export interface PeerDisk extends PeerStore, KeyView {
   readonly believed: string | undefined;
   /** What was done to its rows and not undone, by the world's own record, whatever the store thinks; or undefined. */
   readonly harm: string | undefined;
+  /** Whether something was done to its rows, and all of it before it was unsealed: then no page of them goes unproven. */
+  readonly isHarmedBefore: boolean;
   /** A row that somebody has altered, and that a read gave all the same, by the world's own record; or undefined. */
   readonly alteredRow: string | undefined;
   /** Whether rows have seals, so that it matters how they are altered. */

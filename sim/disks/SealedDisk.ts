@@ -136,8 +136,11 @@ export class SealedDisk implements PeerDisk {
     return page;
   };
 
-  readonly keys = (table: TableName, from: string, limit: number): ReadonlyArray<string> =>
-    this.#store.keys(table, from, limit);
+  readonly keys = (table: TableName, from: string, limit: number): ReadonlyArray<string> => {
+    const page = this.#store.keys(table, from, limit);
+    this.#note({ table, after: from, upTo: page.length < limit ? undefined : page.at(-1) });
+    return page;
+  };
 
   readonly commit = (writes: ReadonlyArray<Write>, done: (failure?: StoreFailure) => void): void => {
     for (const { op, table, key } of writes) {
@@ -230,6 +233,12 @@ export class SealedDisk implements PeerDisk {
 
   get believed(): string | undefined {
     return this.#believed;
+  }
+
+  get isHarmedBefore(): boolean {
+    const { size } = this.#originals;
+    if (!this.#isInUse || size === 0 || this.#bytes.layers.isTorn) return false;
+    return this.#harmed.filter(({ table, key }) => this.#originals.has(`${table}/${key}`)).length === size;
   }
 
   get alteredRow(): string | undefined {

@@ -122,6 +122,7 @@ export class SimDisk implements PeerDisk {
   /** Altered rows throw. */
   readonly alteredRow = undefined;
   readonly hasSeals = false;
+  readonly isHarmedBefore = false;
 
   readonly verifiesLater = false;
   /** All rows are verified at the unseal. */

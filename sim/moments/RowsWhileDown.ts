@@ -2,10 +2,13 @@
  * Somebody is at a disk while no process runs: rows of the registry go, or come back as they were, with the seals they
  * had, or are altered. An unseal does not look at all of them, and callers ask for what was there.
  */
+import { type ApproverFilter, credentialTypes } from "../../core/commands/approvers/Terms.ts";
 import type { TableName } from "../../core/Tables.ts";
 import type { Choices, Unit } from "../base/Choices.ts";
 import { alter } from "../faults/BitRot.ts";
 import { anyRow } from "../faults/Victims.ts";
+import { Walk } from "../oracle/Listing.ts";
+import { queryOf } from "../requests/ListQueries.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import type { Nemesis, World } from "../world/World.ts";
 import { struck } from "./Moment.ts";
@@ -13,21 +16,46 @@ import { struck } from "./Moment.ts";
 /** Flushes of a peer between two visits. */
 const EVERY = 16;
 /** Tables whose rows are asked for by key. */
-const ASKED: ReadonlyArray<TableName> = ["approvers", "keys", "slots", "certificates"];
+const ASKED: ReadonlyArray<TableName> = ["approvers", "keys", "slots", "certificates", "terms"];
 const MOST_ROWS = 64;
 /** A caller asks for a record that has gone, before all rows are looked at or not. */
-const READ_AFTER_MICROS: ReadonlyArray<number> = Array.from({ length: 16 }, (_, at) => (at + 1) * 50_000);
+const ASKED_AFTER_MICROS: ReadonlyArray<number> = Array.from({ length: 16 }, (_, at) => (at + 1) * 50_000);
 const REPAIRED_AFTER_MICROS = 3_000_000;
+
+/** What callers look for in a list: all, or by any term that there usually is in the index. */
+const LISTED: ReadonlyArray<ApproverFilter> = [
+  { id: undefined, type: undefined, metadata: [] },
+  ...credentialTypes.map((type) => ({ id: undefined, type, metadata: [] })),
+  ...["team-1", "team-2", "team-3"].map((team) => ({
+    id: undefined,
+    type: undefined,
+    metadata: [["team", team]] as const,
+  })),
+];
+
+/** Callers list before all rows are looked at. */
+const list = ({ lists }: World, peer: SimPeer): void => {
+  if (!peer.isVerified || !peer.disk.isHarmedBefore) return;
+  for (const filter of LISTED) {
+    const asked = { limit: MOST_ROWS, cursor: undefined };
+    const query = queryOf({ ...filter, ...asked });
+    lists.page(peer, { ...asked, filter, walk: new Walk(filter), query }, 0, () => undefined);
+  }
+};
 
 const takeAway = (world: World, peer: SimPeer, unit: Unit): boolean => {
   const { disk } = peer;
-  const table = unit.named("of table", "approvers", ASKED, [3, 1, 1, 1]);
+  const table = unit.named("of table", "approvers", ASKED, [3, 1, 1, 1, 3]);
   const rows = disk.watched.scan(table, "", MOST_ROWS);
   const hit = rows[unit.between("row", 0, 0, Math.max(0, rows.length - 1), 0, MOST_ROWS - 1)];
   if (hit === undefined) return false;
   disk.remove(table, hit.key);
-  if (table === "approvers")
-    for (const after of READ_AFTER_MICROS) world.after(after, () => world.service.read(peer, hit.key));
+  if (table === "approvers" || table === "terms")
+    for (const after of ASKED_AFTER_MICROS)
+      world.after(after, () => {
+        if (table === "approvers") world.service.read(peer, hit.key);
+        list(world, peer);
+      });
   return true;
 };
 

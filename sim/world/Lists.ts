@@ -53,8 +53,9 @@ export class Lists {
   page(peer: SimPeer, asked: PageAsked, pauseMicros: number, done: (outcome: PageOutcome) => void): void {
     const { crypto } = this.#ports.cryptography;
     const { process, state, lacksIndex } = peer;
-    // Damage that nobody has found yet may hide any row of the index.
-    const isDoubtful = peer.isDamaged && state?.fitness.integrityFault === undefined;
+    // Damage that nobody has found yet may hide any row of the index, but where it was done before rows were verified.
+    const isUnfound = peer.isDamaged && state?.fitness.integrityFault === undefined;
+    const isDoubtful = isUnfound && !(peer.isVerified && peer.disk.isHarmedBefore);
     if (state === undefined || lacksIndex || isDoubtful || this.#ground.pauses.waitingFor(peer) !== undefined)
       return done("gone");
     for (const hook of this.#listing) hook(peer, asked);
