@@ -1,4 +1,5 @@
 /** Bugs in what carries messages between peers: links, answers kept open, timers. */
+import { FrameReader, HEADER_BYTES } from "../../runtime/transport/Frames.ts";
 import { HeldAnswers, type OpenExchange } from "../../runtime/transport/HeldAnswers.ts";
 import {
   type Exchange,
@@ -11,6 +12,13 @@ import type { Later } from "../../runtime/Time.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Letter } from "../network/Letter.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
+
+/** What comes of a frame's beginning alone is lost. */
+class ReadsAtOnce extends FrameReader {
+  override push(bytes: Uint8Array): string | undefined {
+    return bytes.length < HEADER_BYTES ? undefined : super.push(bytes);
+  }
+}
 
 type Held = OpenExchange<Letter>;
 
@@ -139,5 +147,12 @@ export const linkBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({
       later: (real) => (run, afterMillis) => real(run, afterMillis > 5_000 ? Number.POSITIVE_INFINITY : afterMillis),
     }),
+  },
+  {
+    name: "frames-in-one-piece",
+    changes: "a peer that reads a part of a frame's header forgets it",
+    finds: "S50",
+    crypto: "codec",
+    tampering: () => ({ frames: (sink) => new ReadsAtOnce(sink) }),
   },
 ];

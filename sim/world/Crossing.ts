@@ -74,6 +74,7 @@ export class Crossing implements Incoming<Letter> {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#ports.over(this);
+    if (how === "taken" || how === "refused") this.carried?.stream.ends(this.carried.exchange, how === "taken");
     this.exchange.end(how);
     this.#ports.told(this, how);
   }

@@ -12,6 +12,7 @@ import type { Letter } from "../network/Letter.ts";
 import type { Network } from "../network/Network.ts";
 import type { Packet } from "../network/Wire.ts";
 import type { Asker } from "./Crossing.ts";
+import { Framing, type MakeReader } from "./Framing.ts";
 import type { Ground } from "./Ground.ts";
 import type { SimPeer } from "./SimPeer.ts";
 import type { Tampering } from "./Tampering.ts";
@@ -46,13 +47,19 @@ export class SimStream {
   /** The process of the accepting peer that it leads to. */
   readonly process: number;
   isBroken = false;
-  exchanges = 0;
   answers = 0;
+  readonly #framing: Framing;
   /** Nothing overtakes what was sent before it: microseconds, by the end that it is for. */
   readonly #last = new Map<End, number>();
 
-  constructor(asker: Asker, to: SimPeer, session: (side: Side, peer: SimPeer) => Session<Packet>) {
+  constructor(
+    asker: Asker,
+    to: SimPeer,
+    session: (side: Side, peer: SimPeer) => Session<Packet>,
+    reader: MakeReader | undefined,
+  ) {
     this.asker = asker;
+    this.#framing = new Framing(reader);
     this.opener = { peer: asker.peer, session: session("opener", asker.peer), taken: 0 };
     this.accepter = { peer: to, session: session("accepter", to), taken: 0 };
     this.process = to.process;
@@ -62,6 +69,23 @@ export class SimStream {
     return (
       !this.isBroken && this.asker.isOpen && this.accepter.peer.isUp && this.accepter.peer.process === this.process
     );
+  }
+
+  /** A message leaves; the number of its exchange. */
+  departs(letter: Letter): number {
+    return this.#framing.departs(letter);
+  }
+
+  /** What was sealed comes to the end that it is for, for the first time or not. */
+  comes({ at, exchange, sealed }: Carried, isAgain: boolean): void {
+    const isAnswer = at === this.opener;
+    if (!isAgain) this.#framing.comes(isAnswer, exchange, sealed);
+    else if (isAnswer) this.#framing.comesAgain(exchange, sealed);
+  }
+
+  /** An exchange ends without an answer. */
+  ends(exchange: number, isTaken: boolean): void {
+    if (this.isOpen) this.#framing.ends(exchange, isTaken);
   }
 
   /** How long something takes that would take so long alone. */
@@ -113,11 +137,11 @@ export class Streams {
   }
 
   /** The message as the stream to its receiver carries it; undefined while there is no session. */
-  departing(asker: Asker, to: SimPeer, { packet }: Letter): Carried | undefined {
+  departing(asker: Asker, to: SimPeer, letter: Letter): Carried | undefined {
     const stream = this.#streamTo(asker, to);
     if (stream.opener.session.member === undefined) return undefined;
-    stream.exchanges += 1;
-    return this.#carried(stream, stream.accepter, stream.exchanges, packet, stream.exchanges);
+    const exchange = stream.departs(letter);
+    return this.#carried(stream, stream.accepter, exchange, letter.packet, exchange);
   }
 
   /** The answer to such a message; undefined where the stream is over. */
@@ -131,7 +155,9 @@ export class Streams {
   arrived(carried: Carried): PeerId | undefined {
     const { at, stream } = carried;
     const { member } = at.session;
-    if (stream.isOpen && member !== undefined && this.#offer(carried, at)) return member;
+    const isOpen = stream.isOpen && member !== undefined;
+    if (isOpen) stream.comes(carried, false);
+    if (isOpen && this.#offer(carried, at)) return member;
     stream.isBroken = true;
     return undefined;
   }
@@ -146,6 +172,7 @@ export class Streams {
 
   #offerCopy(carried: Carried, end: End): void {
     if (end.session.member === undefined) return;
+    if (end === carried.at) carried.stream.comes(carried, true);
     if (!this.#offer(carried, end)) this.#ground.chronicle.marks.add("a copied message was no message of a session");
   }
 
@@ -169,7 +196,7 @@ export class Streams {
     if (known?.isOpen === true && known.asker === asker) return known;
     const { chronicle } = this.#ground;
     if (known !== undefined) chronicle.marks.add("a stream was opened again");
-    const made = new SimStream(asker, to, (side, peer) => this.#session(side, peer));
+    const made = new SimStream(asker, to, (side, peer) => this.#session(side, peer), this.#ports.tampering.frames);
     this.#streams.set(name, made);
     this.#shake(made);
     return made;

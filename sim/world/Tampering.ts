@@ -9,6 +9,7 @@ import type { Rows, TableName, Write } from "../../core/Tables.ts";
 import type { CommandGate, GateLimits } from "../../runtime/CommandGate.ts";
 import type { Replies, ReplyPorts } from "../../runtime/Replies.ts";
 import type { Later, Time } from "../../runtime/Time.ts";
+import type { FrameReader, FrameSink } from "../../runtime/transport/Frames.ts";
 import type { HeldAnswers } from "../../runtime/transport/HeldAnswers.ts";
 import type { Link, LinkLimits, LinkPorts } from "../../runtime/transport/Link.ts";
 import type { Session, SessionPorts, Side } from "../../runtime/transport/Session.ts";
@@ -103,6 +104,8 @@ export interface Tampering {
   readonly link?: (ports: LinkPorts<Letter>, limits: LinkLimits) => Link<Letter>;
   /** One end of a session. */
   readonly session?: (side: Side, ports: SessionPorts<Packet>) => Session<Packet>;
+  /** How what comes on a stream is cut into frames. */
+  readonly frames?: (sink: FrameSink) => FrameReader;
   /** The answers that a process keeps open. */
   readonly held?: (time: Time, most: number) => HeldAnswers<Letter>;
   /** The callers that wait at a process. */
