@@ -113,12 +113,17 @@ export const falsifyingWriter = (): Lie => {
   };
 };
 
-/** A certificate with one member's acknowledgement, and those of all others in the liar's own hand. */
-const acknowledged = (traitor: Traitor, certificate: Certificate, ack: SignedStatement): Outcome => ({
+/** A certificate with one member's acknowledgement, that again for all others or theirs in the liar's own hand. */
+const acknowledged = (
+  traitor: Traitor,
+  certificate: Certificate,
+  ack: SignedStatement,
+  isForAll: boolean,
+): Outcome => ({
   _tag: "Confirmed",
   certificate,
   acks: certificate.receipts.map(({ header: { peerId } }) =>
-    peerId === ack.header.peerId
+    isForAll || peerId === ack.header.peerId
       ? ack
       : { ...ack, ...traitor.signHeader({ header: { ...ack.header, peerId }, signature: ack.signature }) },
   ),
@@ -146,7 +151,10 @@ export const hastyAnswers = (): Mishear => (traitor, from: PeerId, message: Mess
         if (entryPeer === from) {
           const isYes = unit.chance("yes", 700);
           const isSigned = isYes && unit.chance("with signatures of its own", 400);
-          const yes = isSigned ? acknowledged(traitor, round.certificate, ack) : ({ _tag: "Existing", ref } as const);
+          const isForAll = isSigned && unit.chance("that one's for all", 500);
+          const yes = isSigned
+            ? acknowledged(traitor, round.certificate, ack, isForAll)
+            : ({ _tag: "Existing", ref } as const);
           say(requestId, isYes ? yes : refusal(unit, false));
         }
     }

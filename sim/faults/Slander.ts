@@ -51,7 +51,13 @@ export class Slander {
     const unit = this.#stream.next();
     if (!unit.chance("says of the writer that it forgot a slot", 250)) return message;
     const seq = message.highSeq + unit.between("slots above", 1, 1, MOST_SLOTS);
-    const highSeqProof = this.#traitor.signAnew(proof, { ...proof, statement: { ...proof.statement, seq } });
+    // In the writer's name, or as a receipt of its own, which is authentic.
+    const peerId = unit.chance("by a receipt of its own", 400) ? this.#traitor.peer.peerId : proof.header.peerId;
+    const highSeqProof = this.#traitor.signAnew(proof, {
+      ...proof,
+      statement: { ...proof.statement, seq },
+      header: { ...proof.header, peerId },
+    });
     this.#traitor.world.marks.add("a member said that the writer had forgotten a slot");
     return { ...message, highSeq: seq, highSeqProof };
   }
