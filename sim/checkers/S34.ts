@@ -30,10 +30,12 @@ export const S34 = (ghost: Ghost): Checker => {
   const restores = new Map<number, Rows["restore"]>();
   const declared = new Set<number>();
 
-  const noteRestore = ({ slot, store }: Watched, row: Rows["restore"]): void => {
+  const noteRestore = ({ slot, store, state }: Watched, row: Rows["restore"]): void => {
     const before = restores.get(slot);
     restores.set(slot, row);
-    if (!row.recovering || before?.recovering === true) return;
+    // Whoever is recovering may have to begin anew for what others say, but hears nobody while it is sealed.
+    const isUnderWay = before?.recovering === true && state?.fitness.unsealed === true;
+    if (!row.recovering || isUnderWay || row.restoration.incarnation === before?.restoration.incarnation) return;
     const isDeclared = declared.delete(slot);
     // A target of a promotion takes its first registry so.
     if (isDeclared || (before === undefined && store.get("transfer", SELF) !== undefined)) return;

@@ -251,9 +251,20 @@ const assertWhole = (world: World, workload: Workload): void => {
     const listing = world.choices.stream("healed lists").next().between("listing peer", 1, 1, world.plan.peers);
     assertListable(world, world.peer(listing));
   }
+  assertRestoredOnce(world);
   const operating = world.choices.stream("healed operators").next();
   assertOperable(world, world.peer(operating.between("operated peer", 1, 1, world.plan.peers)), operating);
   world.sweep();
+};
+
+/** A restore is over for good: whoever is sealed and unsealed later is a member again, without another one (S34). */
+const assertRestoredOnce = (world: World): void => {
+  const restored = world.peers.filter(({ slot }) => (world.ghost.restored & maskOf(slot)) !== 0);
+  if (restored.length === 0) return;
+  for (const peer of restored) world.operators.seal(peer);
+  world.run(world.now + SECOND);
+  for (const peer of restored) world.operators.unseal(peer);
+  settle(world);
 };
 
 /** Whether a faulty member has learned from the others what it is; its fault may also be unknown to all. */
