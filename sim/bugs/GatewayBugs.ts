@@ -60,6 +60,18 @@ export const gatewayBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "another-topology",
+    changes: "a caller is told of every member in the way that it belongs to another cluster",
+    finds: "S53",
+    schedule: "flapping-link",
+    tampering: () => ({
+      answered: unavailable((rejection) => ({
+        ...rejection,
+        members: rejection.members.map(({ peerId }) => ({ peerId, reason: "it belongs to another topology" })),
+      })),
+    }),
+  },
+  {
     name: "answer-early",
     changes: "a caller is told of success while the outcome is not known",
     finds: "S14",

@@ -58,10 +58,26 @@ const ofOthers: Readonly<Record<string, (ready: Ready) => boolean>> = {
   [VERIFIED]: ({ sealed, mode }) => sealed && mode === "verifying",
   "it has not founded the cluster yet": ({ sealed, topologyDigest }) => !sealed && topologyDigest === undefined,
   [DAMAGED]: ({ sealed, integrityOk }) => !sealed && !integrityOk,
-  "it is quarantined": ({ mode }) => mode === "quarantined",
-  "it is recovering": ({ mode }) => mode === "recovering",
-  "it is promoting": ({ mode }) => mode === "promoting",
-  "it is joining": ({ mode }) => mode === "joining",
+};
+
+/** Any other mode is named by its word, where nothing worse was said. */
+const ofMode =
+  (named: string) =>
+  ({ mode, sealed, integrityOk }: Ready): boolean =>
+    mode === named && !sealed && integrityOk;
+
+/** Whether it has a topology that is not that of these members; of several epochs nobody knows which was meant. */
+const isElsewhere =
+  ({ membership }: Ghost) =>
+  ({ sealed, topologyDigest }: Ready): boolean =>
+    !sealed &&
+    topologyDigest !== undefined &&
+    (membership?.before !== undefined || topologyDigest !== membership?.digest);
+
+const fitting = (ghost: Ghost, reason: string): ((ready: Ready) => boolean) | undefined => {
+  if (reason === "it belongs to another topology") return isElsewhere(ghost);
+  const mode = /^it is (\w+)$/u.exec(reason)?.[1];
+  return ofOthers[reason] ?? (mode === undefined ? undefined : ofMode(mode));
 };
 
 const selfReasons: ReadonlySet<string> = new Set([
@@ -77,10 +93,20 @@ const speaking: ReadonlySet<string> = new Set([
   "UNAUTHENTICATED",
   "ACCESS_DENIED",
   "PREPARATION_CAPACITY",
+  "INVALID_REQUEST_BODY",
   "KEY_ALREADY_REGISTERED",
   "CREDENTIAL_ALREADY_REGISTERED",
+  "REGISTRATION_NOT_FOUND",
+  "REGISTRATION_EXPIRED",
+  "REGISTRATION_COMPLETED",
   "APPROVER_NOT_FOUND",
   "PRECONDITION_FAILED",
+  "KEY_NOT_FOUND",
+  "KEY_ALREADY_EXISTS",
+  "KEY_DESTROYED",
+  "GENERATION_MOVED",
+  "GENERATION_NOT_FOUND",
+  "GENERATION_IN_USE",
 ]);
 
 /** A writer that has said nothing for two seconds is silent; what waits to be handled may have come since. */
@@ -130,7 +156,7 @@ export const S53 = (ghost: Ghost): Checker => {
   const isSo = (slot: number, { peerId, reason }: Named): boolean => {
     const isOwn = selfReasons.has(reason) && (peerId === slot || peerId === ghost.membership?.writer);
     if (lately[peerId]?.some(({ said }) => said?.startsWith(reason)) === true) return true;
-    const fits = ofOthers[reason];
+    const fits = fitting(ghost, reason);
     if (fits === undefined) return !isOwn;
     const judges = [slot, ghost.membership?.writer ?? slot];
     return judges.some((judge) => saidTo(judge, peerId).some(fits));
