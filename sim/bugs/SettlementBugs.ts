@@ -310,4 +310,42 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
           : { ...message, acks: message.certificates.flatMap(({ proposal }) => inventedAcks(world, peer, proposal)) },
     }),
   },
+  {
+    name: "asks-in-vain",
+    changes: "a member asks for the receipts of a proposal that it knows to be refused",
+    finds: "S51",
+    orFinds: ["S41", "L1", "L2"],
+    schedule: "batch-mixed-votes",
+    tampering: () => ({
+      said: (_peer, message) =>
+        message._tag === "AbortRequest"
+          ? {
+              _tag: "SettleQuery",
+              items: message.items.map(({ proposal, receipt }) => ({ proposal, receipt })),
+              demandFinal: false,
+              nonce: FOREIGN,
+            }
+          : message,
+    }),
+  },
+  {
+    name: "pledges-in-silence",
+    changes: "a member that asks for missing abort votes leaves its own pledge out",
+    finds: "S62",
+    schedule: "batch-mixed-votes",
+    tampering: () => ({
+      said: ({ peerId }, message) =>
+        message._tag === "AbortRequest"
+          ? {
+              ...message,
+              items: message.items.map((item) => ({
+                ...item,
+                votes: item.votes.filter(
+                  ({ statement, header }) => statement.kind !== "PLEDGE" || header.peerId !== peerId,
+                ),
+              })),
+            }
+          : message,
+    }),
+  },
 ];

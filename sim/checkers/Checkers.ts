@@ -72,6 +72,7 @@ import { S58 } from "./S58.ts";
 import { S59 } from "./S59.ts";
 import { S60 } from "./S60.ts";
 import { S61 } from "./S61.ts";
+import { S62 } from "./S62.ts";
 import type { TableName, Write } from "../../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
@@ -135,6 +136,7 @@ const makers: ReadonlyArray<
   ["S59", S59],
   ["S60", S60],
   ["S61", S61],
+  ["S62", S62],
   ["K1", K1],
   ["K2", K2],
   ["K4", K4],

@@ -144,6 +144,19 @@ export const S51 = (ghost: Ghost): Checker => {
       );
   };
 
+  const assertUnopposed = ({ slot, state }: Watched, message: Message): void => {
+    if (message._tag !== "Prepare" && message._tag !== "SettleQuery") return;
+    const opposed = message.items.find(
+      ({ receipt: { statement } }) => state?.undecided.preparations.get(statement.proposalId)?.refusal !== undefined,
+    );
+    if (opposed !== undefined)
+      throw new Violation(
+        "S51",
+        `peer ${slot} knows that a member has refused ${opposed.receipt.statement.proposalId}`,
+        `it asks for receipts of it in a ${message._tag}, and not for its end`,
+      );
+  };
+
   /** Counted from the steps: one slow flush may hold what two of them said, and let both go at once. */
   const assertDue = (peer: Watched, { words, heard }: Said, message: Message, to: PeerId): void => {
     const { slot, state, decidedAt: at } = peer;
@@ -217,6 +230,7 @@ export const S51 = (ghost: Ghost): Checker => {
       // One that is not honest may be so again before its request is answered.
       if (honest) {
         assertSize(slot, message);
+        assertUnopposed(peer, message);
         if (message._tag === "Forward" && said.looked.has(message.forward.requestId))
           throw new Violation(
             "S51",

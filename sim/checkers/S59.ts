@@ -36,6 +36,8 @@ export const S59 = (ghost: Ghost): Checker => {
       throw wrong(peer, said, "its members are not the source and its targets");
     assertHeard(peer, said, said.accepted, accepted);
     assertHeard(peer, said, said.installed, installed);
+    if (said.stage !== "PINNED" && said.accepted.length < targets.length)
+      throw wrong(peer, said, "it was decided, so all targets had accepted");
     if (said.refused.some(({ peerId, reason }) => reason === "" || said.accepted.includes(peerId)))
       throw wrong(peer, said, "nobody both accepts and refuses, or refuses without a reason");
     const done = said.stage === "PINNED" ? said.accepted : said.stage === "DECIDED" ? said.installed : targets;
