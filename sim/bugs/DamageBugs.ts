@@ -72,6 +72,20 @@ const droppingSeals = (bytes: ByteStore): ByteStore => ({
   },
 });
 
+/** The seal of a transaction stays when the last of its rows has gone. */
+const keepingSeals = (bytes: ByteStore): ByteStore => ({
+  get: bytes.get,
+  scan: bytes.scan,
+  keys: bytes.keys,
+  commit: (changes, done) =>
+    bytes.commit(
+      changes.filter(({ op, table }) => op !== "remove" || table !== "seals"),
+      done,
+    ),
+});
+
+const withKeptSeals = onSealed(() => ({ through: keepingSeals }));
+
 const withDroppedSeals = onSealed(() => ({ through: droppingSeals }));
 
 /** A store that takes whatever it does not find for what never was. */
@@ -272,6 +286,14 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     orFinds: ["S13", "S57"],
     crypto: "codec",
     tampering: () => ({ cryptography: withDroppedSeals }),
+  },
+  {
+    name: "seals-kept",
+    changes: "the seal of a transaction stays when all rows that it proves are gone",
+    finds: "L2",
+    orFinds: ["L5", "S57"],
+    crypto: "codec",
+    tampering: () => ({ cryptography: withKeptSeals }),
   },
   {
     name: "unverified-signer",

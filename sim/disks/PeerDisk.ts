@@ -47,6 +47,8 @@ export interface PeerDisk extends PeerStore, KeyView {
   readonly alteredRow: string | undefined;
   /** Whether rows have seals, so that it matters how they are altered. */
   readonly hasSeals: boolean;
+  /** The seal of a transaction that no row needs any more, where none should be left by now; or undefined. */
+  readonly unneededSeal?: string | undefined;
   /** Whether anything lies under a key, by the world's own record: no seal is opened. */
   readonly holds: (table: TableName, key: string) => boolean;
   /**

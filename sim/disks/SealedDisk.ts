@@ -1,10 +1,13 @@
 /** The disk of runs that are not bulk: rows encoded and sealed by the runtime's own layer over simulated bytes. */
+import { Either } from "effect";
+import { decode } from "../../core/codec/CborReader.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import type { Schema } from "../../core/protocol/Composition.ts";
+import { numberKey } from "../../core/protocol/Tables.ts";
 import { type Rows, type RowView, type TableName, tables, type Write } from "../../core/Tables.ts";
 import type { ByteStore, StoredRow, StoreFailure } from "../../runtime/ByteStore.ts";
 import type { RangeSizes } from "../../runtime/RangeRows.ts";
-import type { IntegrityKey } from "../../runtime/RowSeal.ts";
+import { HEAD_SEAL_VERSION, type IntegrityKey, sealCodec } from "../../runtime/RowSeal.ts";
 import type { Verified } from "../../runtime/RowSum.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import type { FlushEnd } from "./LayeredDisk.ts";
@@ -23,6 +26,9 @@ const COPIED_EVERY = 4;
 
 /** Rows of a table among which one is found that lies somewhere else then. */
 const MOST_OTHERS = 16;
+
+/** Transactions in which seals that no row needs are gone, which were found when all rows were looked at. */
+const TIDIED_WITHIN = 12;
 
 const NOTHING: Content = new Map();
 
@@ -62,6 +68,8 @@ export class SealedDisk implements PeerDisk {
   /** All rows some transactions ago, and some more ago. */
   #before: readonly [Content, Content] = [NOTHING, NOTHING];
   #commits = 0;
+  /** Transactions since all rows were looked at. */
+  #tidied = 0;
   readonly #made: MakeStore;
   #store: SealedStore;
   /** The same rows without keys. */
@@ -149,6 +157,7 @@ export class SealedDisk implements PeerDisk {
     }
     this.#commits += 1;
     if (this.#commits % COPIED_EVERY === 0) this.#before = [this.#bytes.layers.content, this.#before[0]];
+    this.#tidied = this.#store.isWhole ? this.#tidied + 1 : 0;
     this.#store.commit(writes, (failure) => {
       // Without keys nobody hears of a new one but from the rows.
       if (writes.some(({ table }) => table === "integrity")) this.#watched = this.#unproven();
@@ -192,6 +201,7 @@ export class SealedDisk implements PeerDisk {
   }
 
   useKey(present: boolean): void {
+    this.#tidied = 0;
     this.#isInUse = false;
     this.#rest = undefined;
     this.#store.useKey(present ? this.#integrity() : undefined);
@@ -246,6 +256,16 @@ export class SealedDisk implements PeerDisk {
   }
 
   readonly hasSeals = true;
+
+  get unneededSeal(): string | undefined {
+    if (!this.#store.isWhole || this.#tidied < TIDIED_WITHIN || this.#originals.size > 0) return undefined;
+    const needed = new Set<string>();
+    const { content } = this.#bytes.layers;
+    for (const [table, rows] of content)
+      for (const { seal } of table === "seals" || table === "ranges" ? [] : rows.values())
+        needed.add(numberKey(Either.getOrThrow(decode(sealCodec, seal, HEAD_SEAL_VERSION)).transaction));
+    return [...(content.get("seals")?.keys() ?? [])].find((key) => !needed.has(key));
+  }
 
   /** Takes note of a row that the peer has got, where somebody has altered it. */
   #given<A>(table: TableName, key: string, row: A): A {

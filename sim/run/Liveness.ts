@@ -14,7 +14,7 @@ import { maskOf, slotsOf } from "../checkers/Ghost.ts";
 import { CALM_NETWORK } from "../base/Plan.ts";
 import { assertListable } from "./Listable.ts";
 import { standingText, type Unrest } from "./Absence.ts";
-import { assertOperable } from "./Operable.ts";
+import { assertOperable, assertTidy } from "./Operable.ts";
 import { keyUnrestOf } from "./KeysAtRest.ts";
 import { assertKeysUsable } from "./KeysUsable.ts";
 import { assertPromoted } from "./L6.ts";
@@ -246,6 +246,7 @@ const assertWhole = (world: World, workload: Workload): void => {
   for (const facts of world.ghost.proposals.values()) if (facts.aborted !== 0) world.marks.add("settled by an abort");
   assertProgress(world, workload);
   settle(world);
+  for (const peer of world.peers) assertTidy(peer);
   if (world.plan.workload.isListing) {
     // Another unit than that of the replacement, so that this draw moves none.
     const listing = world.choices.stream("healed lists").next().between("listing peer", 1, 1, world.plan.peers);

@@ -18,6 +18,17 @@ const MOST_AUDITED = 1_000_000;
 const wrong = ({ slot }: SimPeer, what: string): Violation =>
   new Violation("L4", "everything was healed, and is at rest", `peer ${slot} ${what}`);
 
+/** Of a transaction whose rows are all gone, the seal has gone too. */
+export const assertTidy = ({ slot, honest, disk }: SimPeer): void => {
+  const seal = honest ? disk.unneededSeal : undefined;
+  if (seal === undefined) return;
+  throw new Violation(
+    "L2",
+    "everything was healed, and works",
+    `peer ${slot} still has seals/${seal}, which no row needs`,
+  );
+};
+
 /** What a status says of a peer at rest, by the plan and by the rows; callers may wait for their turn even then. */
 const expected = ({ plan, writerSlot, product, cryptography }: World, { peerId, store }: SimPeer) =>
   ({
