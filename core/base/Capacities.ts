@@ -32,6 +32,8 @@ export interface Capacities {
   readonly commandsAtOnce: number;
   /** Signatures that a coordinator has under way at once; requests for more wait in line. */
   readonly signaturesAtOnce: number;
+  /** Shares of keys that are made and not certified yet; past that the oldest that no proposal rests on go. */
+  readonly pendingShares: number;
   /** Callers that wait to hear whether a change would be accepted. */
   readonly readinessWaiters: number;
   /** Contract 8: unfinished enrollment sessions of one registrar. */
@@ -85,6 +87,7 @@ export const CAPACITIES: Capacities = {
   queuedCommands: 1024,
   commandsAtOnce: 16,
   signaturesAtOnce: 16,
+  pendingShares: 64,
   readinessWaiters: 256,
   sessionsPerRegistrar: 8,
   sessions: 256,

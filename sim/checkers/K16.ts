@@ -16,7 +16,6 @@ const most: ReadonlyArray<readonly [slice: string, part: string, most: number]> 
   ["signing", "sessions", 1_024],
   ["signing", "spent", 256],
   ["makeKey", "sessions", 4 + 64],
-  ["makeKey", "pending", 64],
   ["repairs", "repairs", 1],
   ["repairs", "helping", 64],
 ];
@@ -25,6 +24,8 @@ const OF_COORDINATOR = 256;
 const OF_CALLERS = 256;
 /** Signatures of the service's coordinators at once. */
 const USUALLY_AT_ONCE = 16;
+/** Shares of keys that are made and not certified, at the service's peers. */
+const USUALLY_PENDING = 64;
 
 /** For how many milliseconds what is in a part may be there, and since when that says it is. */
 const longest: ReadonlyArray<readonly [slice: string, part: string, since: "openedAt" | "arrivedAt", millis: number]> =
@@ -109,7 +110,7 @@ const overdueIn = (slices: Slices, now: number): ReadonlySet<string> => {
 };
 
 export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
-  const { signaturesAtOnce = USUALLY_AT_ONCE } = ghost.capacities;
+  const { signaturesAtOnce = USUALLY_AT_ONCE, pendingShares = USUALLY_PENDING } = ghost.capacities;
   /** By slot, of the process that runs. */
   const told: Array<Set<string> | undefined> = [];
   /** By slot: the memory of modules whose sizes were held last; a step that changes one makes another. */
@@ -146,7 +147,7 @@ export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
         assertLine(slot, signing, told[slot] ?? NOBODY, signaturesAtOnce);
       if (slices === held[slot]) return;
       held[slot] = slices;
-      for (const [slice, part, bound] of most) {
+      for (const [slice, part, bound] of [...most, ["makeKey", "pending", pendingShares] as const]) {
         const size = slices?.[slice]?.[part]?.size ?? 0;
         if (size > bound)
           throw new Violation("K16", `a peer holds at most ${bound} ${part} of ${slice}`, `peer ${slot} holds ${size}`);

@@ -27,6 +27,8 @@ const ranges: Readonly<Record<Drawable, Stretch>> = {
   queuedCommands: [3, 16],
   commandsAtOnce: [2, 4],
   signaturesAtOnce: [1, 3],
+  // A peer makes four keys at once, and keeps what it makes until the change of each.
+  pendingShares: [4, 6],
   readinessWaiters: FEW,
   sessionsPerRegistrar: FEW,
   sessions: FEW,

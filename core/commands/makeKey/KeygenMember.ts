@@ -13,7 +13,7 @@ import type { PeerId } from "../../protocol/Topology.ts";
 import { groupKeyOf, heldShare, isSolo, shareIndexOf, wholeAt } from "../keys/HeldShare.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
 import type { Generation } from "../keys/KeyRecord.ts";
-import { generationKey, keyRows } from "../keys/Tables.ts";
+import { keyRows } from "../keys/Tables.ts";
 import { endHere, SESSION_LOST, SHARE_MISSING } from "./KeygenEnd.ts";
 import type { KeygenMessageOf } from "./KeygenMessages.ts";
 import { beginSession, say, sayPackage, suiteHere } from "./KeygenRounds.ts";
@@ -22,7 +22,7 @@ import { isMaking, type Making, makingPermissions } from "./Making.ts";
 import { makings } from "./MakingState.ts";
 import { baseOf, readMaking, standing } from "./MakingStanding.ts";
 import type { Old } from "./SchemeRounds.ts";
-import { hasRoom, MAKING_MILLIS } from "./PendingRows.ts";
+import { MAKING_MILLIS } from "./PendingRows.ts";
 
 /** Sessions at once, at the writer and so at every member. */
 export const MOST_SESSIONS = 4;
@@ -86,7 +86,6 @@ const rowsOpening = (step: Step, making: Making): Opening | string => {
   const stands = standing(step, making);
   if (stands._tag === "Impossible") return stands.rejection.code;
   if (stands._tag === "Done") return "DONE";
-  if (!hasRoom(step, generationKey(making.keyId, making.base + 1))) return "PENDING_CAPACITY";
   const start = startOf(step, making);
   return typeof start === "string" ? start : { making, ...start };
 };

@@ -1,20 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { founded, NOW } from "../../../properties/cluster/Cluster.ts";
 import { openStep, type WholeStep } from "../../../properties/cluster/OpenStep.ts";
+import { CAPACITIES } from "../../base/Capacities.ts";
 import type { Digest } from "../../base/Digest.ts";
 import { UNSHARED } from "../keys/GroupRecord.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
 import { generationKey, type KeyRows } from "../keys/Tables.ts";
 import { makings } from "./MakingState.ts";
-import {
-  erasePending,
-  hasRoom,
-  MAKING_MILLIS,
-  MOST_PENDING,
-  PENDING_TIMER,
-  storePending,
-  tidyPending,
-} from "./PendingRows.ts";
+import { erasePending, hasRoom, MAKING_MILLIS, PENDING_TIMER, storePending, tidyPending } from "./PendingRows.ts";
 
 const cluster = founded();
 const DIGEST = "ab".repeat(32) as Digest;
@@ -90,23 +83,23 @@ describe("what was made and is not certified", () => {
 
   it("is of sixty-four generations at most: the oldest that no proposal rests on goes", () => {
     const step = at(2);
-    for (let key = 1; key <= MOST_PENDING; key++) storePending(step, rowOf(`k${key}`));
+    for (let key = 1; key <= CAPACITIES.pendingShares; key++) storePending(step, rowOf(`k${key}`));
     lock(step, "k1");
     storePending(step, rowOf("new"));
-    expect(keysOf(step)).toHaveLength(MOST_PENDING);
+    expect(keysOf(step)).toHaveLength(CAPACITIES.pendingShares);
     expect(keysOf(step)).toContain(generationKey("k1", 1));
     expect(keysOf(step)).not.toContain(generationKey("k2", 1));
     const written = step.finish(() => undefined).writes.filter(({ table }) => table === "pending");
-    expect(written).toHaveLength(MOST_PENDING);
+    expect(written).toHaveLength(CAPACITIES.pendingShares);
   });
 
   it("has no room where proposals rest on all", () => {
     const step = at(2);
-    for (let key = 1; key <= MOST_PENDING; key++) {
+    for (let key = 1; key <= CAPACITIES.pendingShares; key++) {
       storePending(step, rowOf(`k${key}`));
       lock(step, `k${key}`);
     }
-    expect([hasRoom(step, generationKey("new", 1)), hasRoom(step, generationKey("k1", 1))]).toEqual([false, true]);
+    expect([hasRoom(step, rowOf("new")), hasRoom(step, rowOf("k1"))]).toEqual([false, true]);
   });
 
   it("is replaced by what a later session makes", () => {

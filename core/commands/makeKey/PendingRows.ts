@@ -9,11 +9,10 @@ import { generationKey, type KeyRows, keyTables } from "../keys/Tables.ts";
 import { KEYGEN } from "./Making.ts";
 import { makings, markOf, type PendingMark } from "./MakingState.ts";
 
+export const PENDING_CAPACITY = "PENDING_CAPACITY";
 export const PENDING_TIMER = "Keygen.pending";
 /** How long a session may take, and how long what it made waits for its proposal. */
 export const MAKING_MILLIS = 60_000;
-/** Rows of `pending` that a peer keeps. */
-export const MOST_PENDING = 64;
 
 /** Its row became a share, or goes in this step. */
 export const forgetMark = (step: Step, key: string): void => {
@@ -36,10 +35,11 @@ export const isRestedOn = (step: Step, { keyId }: Pick<PendingMark, "keyId">): b
   return step.isLocked(lock) && (underWay(step.state, lock)?.kind ?? KEYGEN) === KEYGEN;
 };
 
-/** Whether there is room for what is made for this generation, if need be in the place of the oldest orphan. */
-export const hasRoom = (step: Step, key: string): boolean => {
+/** Whether there is room for what is made, if need be in the place of the oldest orphan. */
+export const hasRoom = (step: Step, row: KeyRows["pending"]): boolean => {
+  const key = generationKey(row.keyId, row.generation);
   const { pending } = step.slice(makings);
-  return pending.has(key) || pending.size < MOST_PENDING || oldestOrphan(step) !== undefined;
+  return pending.has(key) || pending.size < step.capacities.pendingShares || oldestOrphan(step) !== undefined;
 };
 
 const oldestOrphan = (step: Step): string | undefined => {
@@ -51,7 +51,7 @@ const oldestOrphan = (step: Step): string | undefined => {
 export const storePending = (step: Step, row: KeyRows["pending"]): void => {
   const key = generationKey(row.keyId, row.generation);
   const { pending } = step.slice(makings);
-  const orphan = pending.has(key) || pending.size < MOST_PENDING ? undefined : oldestOrphan(step);
+  const orphan = pending.has(key) || pending.size < step.capacities.pendingShares ? undefined : oldestOrphan(step);
   if (orphan !== undefined) erasePending(step, orphan);
   step.rows(keyTables).put("pending", key, row);
   const marks = step.editIn(makings, "pending");
