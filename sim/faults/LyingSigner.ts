@@ -30,28 +30,44 @@ export const lyingSigner = (): Lie => (traitor, _to, message) => {
   return [message];
 };
 
+/** Sessions of one coordinator that a member keeps, and some. */
+const MORE_THAN_KEPT = 260;
+const numbered = (number: number): Digest => number.toString(HEX).padStart(64, "c") as Digest;
+
 const packages = ["another message", "another list", "twice", "two messages"] as const;
 
 /** It gives its sessions packages that are wrong, or several of which one may be right. */
-export const lyingCoordinator = (): Lie => (traitor, to, message) => {
-  const unit = traitor.next();
-  if (message._tag === "Sign.Open" && unit.chance("opens it otherwise", 100))
-    return [{ ...message, generation: message.generation + 1 }, message];
-  if (message._tag !== "Sign.Package" || !unit.chance("lies in a package", 600)) return [message];
-  const how = unit.named("package", "two messages", packages, [2, 2, 1, 3]);
-  traitor.world.marks.add("a coordinator lied in a package");
-  const otherMessage = { ...message, items: message.items.map((each) => ({ ...each, messageDigest: FOREIGN })) };
-  const otherList = {
-    ...message,
-    items: message.items.map((each) => ({
-      ...each,
-      // The receiver's own commitments stay: it looks for them.
-      commitments: each.commitments.map((one) => (one.index === to ? one : { ...one, hiding: bent(unit, one.hiding) })),
-    })),
+export const lyingCoordinator = (): Lie => {
+  let opened = 0;
+  return (traitor, to, message) => {
+    const unit = traitor.next();
+    if (message._tag === "Sign.Open" && unit.chance("opens it otherwise", 100))
+      return [{ ...message, generation: message.generation + 1 }, message];
+    if (message._tag === "Sign.Open" && unit.chance("opens many more", 150)) {
+      traitor.world.marks.add("a coordinator opened more sessions than a member keeps");
+      return [
+        message,
+        ...Array.from({ length: MORE_THAN_KEPT }, () => ({ ...message, sessionId: numbered(++opened) })),
+      ];
+    }
+    if (message._tag !== "Sign.Package" || !unit.chance("lies in a package", 600)) return [message];
+    const how = unit.named("package", "two messages", packages, [2, 2, 1, 3]);
+    traitor.world.marks.add("a coordinator lied in a package");
+    const otherMessage = { ...message, items: message.items.map((each) => ({ ...each, messageDigest: FOREIGN })) };
+    const otherList = {
+      ...message,
+      items: message.items.map((each) => ({
+        ...each,
+        // The receiver's own commitments stay: it looks for them.
+        commitments: each.commitments.map((one) =>
+          one.index === to ? one : { ...one, hiding: bent(unit, one.hiding) },
+        ),
+      })),
+    };
+    if (how === "another message") return [otherMessage];
+    if (how === "another list") return [message, otherList];
+    return how === "twice" ? [message, message] : [otherMessage, message];
   };
-  if (how === "another message") return [otherMessage];
-  if (how === "another list") return [message, otherList];
-  return how === "twice" ? [message, message] : [otherMessage, message];
 };
 
 /** Names and messages of earlier sessions that a coordinator goes back to. */
