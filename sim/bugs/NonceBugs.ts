@@ -139,4 +139,14 @@ export const nonceBugs: ReadonlyArray<PlantedBug> = [
       };
     },
   },
+  {
+    name: "consent-to-another-read",
+    changes: "a member finds in a consent of its own another message than it has stored there",
+    finds: "K21",
+    schedule: "keys-on-a-lossy-network",
+    tampering: () => ({
+      found: (_peer, table, row) =>
+        table === "consents" && row !== undefined ? { ...row, messageDigest: FOREIGN } : row,
+    }),
+  },
 ];

@@ -1,4 +1,5 @@
 /** Bugs in when members repair a share, and in what their audits tell of it. */
+import { rejection } from "../../core/base/Rejection.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import { FOREIGN, type PlantedBug, rows } from "./PlantedBug.ts";
 
@@ -46,5 +47,17 @@ export const repairBugs: ReadonlyArray<PlantedBug> = [
     tampering: rows("audit", (row) =>
       row.event === "SHARE_REPAIRED" ? { ...row, generation: (row.generation ?? 0) + 1 } : row,
     ),
+  },
+  {
+    name: "helpers-always-wrong",
+    changes: "a repair is refused for its helpers, whoever they are",
+    finds: "K20",
+    schedule: "restore-after-refresh",
+    tampering: () => ({
+      answered: (_world, answer) =>
+        answer._tag === "Repaired"
+          ? { _tag: "Rejected", rejection: rejection("INVALID_REQUEST_BODY", "A helper is no member.", "Name others.") }
+          : answer,
+    }),
   },
 ];

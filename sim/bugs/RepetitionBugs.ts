@@ -55,6 +55,30 @@ export const repetitionBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "signers-asked-once",
+    changes: "a coordinator does not ask its signers again",
+    finds: "K22",
+    schedule: "keys-on-a-lossy-network",
+    tampering: () => ({
+      stepped: (_world, _peer, state) => {
+        for (const { attempt } of signingIn(state).requests.values())
+          Object.assign(attempt, { askedAt: Number.POSITIVE_INFINITY });
+      },
+    }),
+  },
+  {
+    name: "silent-signers-first",
+    changes: "a coordinator asks first whoever has left it waiting",
+    finds: "K22",
+    schedule: "keys-on-a-lossy-network",
+    tampering: () => ({
+      stepped: (_world, _peer, state) => {
+        for (const experience of signingIn(state).members.values())
+          Object.assign(experience, experience.failedAt === undefined ? {} : { failedAt: undefined, millis: -1 });
+      },
+    }),
+  },
+  {
     name: "stable-too-soon",
     changes: "the writer calls one slot more stable than every member has applied",
     finds: "S52",

@@ -348,4 +348,20 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
           : message,
     }),
   },
+  {
+    name: "copies-denied",
+    changes: "the writer denies a request for certain that it would leave open, while it has signed for others",
+    finds: "S64",
+    orFinds: ["S14", "H1"],
+    schedule: "swarm",
+    tampering: () => ({
+      said: ({ state }, message) => {
+        if (message._tag !== "Outcome" || message.outcome._tag !== "Rejected" || state === undefined) return message;
+        const { requestId, outcome } = message;
+        const open = [...state.undecided.preparations.values()];
+        if (open.every(({ proposal }) => proposal.requestId === requestId)) return message;
+        return { ...message, outcome: { ...outcome, rejection: { ...outcome.rejection, outcomeUnknown: false } } };
+      },
+    }),
+  },
 ];

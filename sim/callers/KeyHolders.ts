@@ -38,6 +38,8 @@ export const MOST_OWNERS = 3;
 export const ownerOf = (number: number): string | undefined => (number === 0 ? undefined : `owner-${number}`);
 const MOST_DATA = 48;
 const DIGEST_BYTES = 32;
+/** The id of no key. */
+const NOBODYS = "nobody";
 /** The id under which somebody would register a key of the service's own. */
 const THIEF = "thief";
 
@@ -149,7 +151,7 @@ export class KeyHolders {
     }
     if (deed === "sign with an unknown key")
       return signing(commands, {
-        keyId: "nobody",
+        keyId: NOBODYS,
         scheme: "EdDSA",
         hash: undefined,
         data: new Uint8Array(1),
@@ -220,7 +222,10 @@ export class KeyHolders {
     const first = unit.between("first helper", 1, 1, peers);
     const count = unit.between("helpers", Math.floor(peers / 2) + 1, 1, peers, 1, 5);
     const helpers = Array.from({ length: count }, (_, at) => ((first - 1 + at) % peers) + 1);
-    return repairing(this.#world.commands, { keyId, helpers });
+    const isOfNone = unit.chance("of a key that nobody has", 100);
+    // Whoever is no member cannot help either.
+    const named = unit.chance("names a stranger", 100) ? [...helpers.slice(1), peers + 1] : helpers;
+    return repairing(this.#world.commands, { keyId: isOfNone ? NOBODYS : keyId, helpers: named });
   }
 
   #signing(unit: Unit, known: Known): Signing {

@@ -19,6 +19,7 @@ import { K18 } from "./K18.ts";
 import { K19 } from "./K19.ts";
 import { K20 } from "./K20.ts";
 import { K21 } from "./K21.ts";
+import { K22 } from "./K22.ts";
 import { HeldSecrets } from "../crypto/HeldSecrets.ts";
 import { L8 } from "./L8.ts";
 import { L10 } from "./L10.ts";
@@ -73,6 +74,7 @@ import { S59 } from "./S59.ts";
 import { S60 } from "./S60.ts";
 import { S61 } from "./S61.ts";
 import { S62 } from "./S62.ts";
+import { S64 } from "./S64.ts";
 import type { TableName, Write } from "../../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
@@ -137,6 +139,7 @@ const makers: ReadonlyArray<
   ["S60", S60],
   ["S61", S61],
   ["S62", S62],
+  ["S64", S64],
   ["K1", K1],
   ["K2", K2],
   ["K4", K4],
@@ -154,6 +157,7 @@ const makers: ReadonlyArray<
   ["K19", K19],
   ["K20", K20],
   ["K21", K21],
+  ["K22", K22],
   ["L8", L8],
   ["L10", L10],
 ];

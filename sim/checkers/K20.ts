@@ -1,12 +1,20 @@
 /**
  * K20: a change of a key that is refused for what the key is, is refused for what some peer's rows have said of it: it
- * was made otherwise, is destroyed, or has moved on. A repeated creation finds its key.
+ * was made otherwise, is destroyed, or has moved on. A repeated creation finds its key. A repair is refused for its key
+ * or its helpers, exactly where these will not do.
  */
 import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { Violation } from "../base/Violation.ts";
-import { isKeyEnding, isKeyMaking, type KeyEnding, type KeyMaking } from "../requests/KeyRequests.ts";
-import type { Checker } from "./Checker.ts";
+import {
+  isKeyEnding,
+  isKeyMaking,
+  isRepairing,
+  type KeyEnding,
+  type KeyMaking,
+  type Repairing,
+} from "../requests/KeyRequests.ts";
+import type { Checker, Reply, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
 
 type Key = Rows["custodyKeys"];
@@ -31,6 +39,32 @@ const grounds: Partial<Record<RejectionCode, (asked: KeyMaking | KeyEnding, key:
 const textOf = ({ status, generation, algorithm, scheme, assetOwner }: Key): string =>
   `${status}, generation ${generation}, ${algorithm} and ${scheme}, of ${assetOwner ?? "nobody"}`;
 
+/** Whether as many others as sign are named, each once. */
+const areHelpers = ({ slot, state }: Watched, { helpers }: Repairing): boolean => {
+  const { threshold, members } = state?.cluster.membership?.topology ?? { threshold: 0, members: [] };
+  const others = members.flatMap(({ peerId }) => (peerId === slot ? [] : [peerId]));
+  return others.filter((each) => helpers.includes(each)).length === threshold && helpers.length === threshold;
+};
+
+/** Why the answer to a repair does not fit what was asked of this peer; undefined where it does. */
+const repairFault = (peer: Watched, asked: Repairing, answer: Reply["answer"]): string | undefined => {
+  // What is judged from outside has no state to judge by.
+  if (peer.state?.cluster.membership === undefined) return undefined;
+  if (answer._tag === "Repaired" && !areHelpers(peer, asked)) return "it was served, and those helpers will not do";
+  if (answer._tag !== "Rejected") return undefined;
+  const status = peer.store.get("custodyKeys", asked.keyId)?.status;
+  switch (answer.rejection.code) {
+    case "INVALID_REQUEST_BODY":
+      return areHelpers(peer, asked) ? "nothing is wrong with those helpers" : undefined;
+    case "KEY_NOT_FOUND":
+      return status === undefined ? undefined : `it has the key, ${status}`;
+    case "KEY_DESTROYED":
+      return status === "DESTROYED" ? undefined : `it has the key as ${status ?? "none"}`;
+    default:
+      return undefined;
+  }
+};
+
 export const K20 = (ghost: Ghost): Checker => {
   /** By key: what any peer has had of it, each once. */
   const had = new Map<string, Map<string, Key>>();
@@ -43,8 +77,17 @@ export const K20 = (ghost: Ghost): Checker => {
         had.set(write.row.keyId, known.set(textOf(write.row), write.row));
       },
     },
-    replied: ({ slot, honest }, { requestId, answer, asked }) => {
-      if (!honest || ghost.lying !== 0 || answer._tag !== "Rejected" || asked === undefined) return;
+    replied: (peer, { requestId, answer, asked }) => {
+      const { slot, honest } = peer;
+      if (!honest || asked === undefined) return;
+      const fault = isRepairing(asked) && asked.edge === undefined ? repairFault(peer, asked, answer) : undefined;
+      if (fault !== undefined)
+        throw new Violation(
+          "K20",
+          `peer ${slot} was asked in request ${requestId} for a repair, at ${asked.call.path}`,
+          `it was answered ${answer._tag === "Rejected" ? answer.rejection.code : answer._tag}: ${fault}`,
+        );
+      if (ghost.lying !== 0 || answer._tag !== "Rejected") return;
       if (!(isKeyMaking(asked) || isKeyEnding(asked)) || asked.edge?.refusedAs !== undefined) return;
       const isGround = grounds[answer.rejection.code];
       const known = [...(had.get(asked.keyId)?.values() ?? [])];

@@ -1,0 +1,196 @@
+/**
+ * K22: a coordinator asks a signer again that says nothing, until it has said something; and it begins with no member
+ * that has just left it waiting while there is one that never has.
+ */
+import type { SigningState } from "../../core/commands/signWithKey/SigningState.ts";
+import type { Message } from "../../core/Message.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
+import { Violation } from "../base/Violation.ts";
+import { isSigning } from "../requests/KeyRequests.ts";
+import type { Checker, Watched } from "./Checker.ts";
+import type { Ghost } from "./Ghost.ts";
+
+/** Twice the interval at which signers are asked again, and some flushes, in microseconds. */
+const LATEST_MICROS = 1_300_000;
+/** Nobody is taken for silent in less. */
+const PROMPT_MICROS = 100_000;
+/** Nearly as long as one that was silent is asked last. */
+const AVOIDED_MICROS = 9_000_000;
+
+/** When a member was asked last, and whether it has said anything since it was first. */
+interface Question {
+  last: number;
+  isHeard: boolean;
+}
+
+interface Attempt {
+  requestId: string | undefined;
+  isPackaged: boolean;
+  readonly asked: Map<PeerId, Question>;
+}
+
+/** How a member has served this process. */
+interface Service {
+  /** Its answers have come at once, every one of them, and none was a refusal. */
+  isPrompt: boolean;
+  /** When it was asked again, having said nothing; undefined once it says something. */
+  silentAt: number | undefined;
+}
+
+type Signing = Pick<SigningState, "requests">;
+
+const signingOf = ({ state }: Watched): Signing | undefined =>
+  (state?.modules as { readonly signing?: Signing } | undefined)?.signing;
+
+const sessionsIn = (message: Message): ReadonlyArray<string> => {
+  if (message._tag === "Sign.Open" || message._tag === "Sign.Commit" || message._tag === "Sign.Refused")
+    return [message.sessionId];
+  const isOfItems = message._tag === "Sign.Package" || message._tag === "Sign.Share";
+  return isOfItems ? message.items.map(({ sessionId }) => sessionId) : [];
+};
+
+/** What one process knows of those it asks. */
+class Coordinator {
+  readonly attempts = new Map<string, Attempt>();
+  readonly #services = new Map<PeerId, Service>();
+  #requests: Signing["requests"] | undefined;
+
+  asks(message: Message, to: PeerId, at: number): void {
+    for (const sessionId of sessionsIn(message)) {
+      const attempt = this.attempts.get(sessionId) ?? { requestId: undefined, isPackaged: false, asked: new Map() };
+      this.attempts.set(sessionId, attempt);
+      if (message._tag === "Sign.Package" && !attempt.isPackaged) {
+        attempt.isPackaged = true;
+        this.#lets(attempt, at);
+      }
+      const question = attempt.asked.get(to);
+      if (question?.isHeard === false) Object.assign(this.#serviceOf(to), { isPrompt: false, silentAt: at });
+      if (question === undefined) attempt.asked.set(to, { last: at, isHeard: false });
+      else question.last = at;
+    }
+  }
+
+  hears(message: Message, from: PeerId, at: number): void {
+    const sessions = sessionsIn(message);
+    if (sessions.length === 0) return;
+    const service = this.#serviceOf(from);
+    service.silentAt = undefined;
+    if (message._tag === "Sign.Refused") service.isPrompt = false;
+    for (const sessionId of sessions) {
+      const attempt = this.attempts.get(sessionId);
+      const question = attempt?.asked.get(from);
+      if (attempt === undefined || question === undefined) continue;
+      if (at - question.last > PROMPT_MICROS) service.isPrompt = false;
+      if (!attempt.isPackaged || message._tag !== "Sign.Commit") question.isHeard = true;
+    }
+  }
+
+  /** Attempts that have begun, each with those that it began with. */
+  begun({
+    requests,
+  }: Signing): ReadonlyArray<{ readonly asked: ReadonlySet<PeerId>; readonly wrong: ReadonlyArray<PeerId> }> {
+    if (requests === this.#requests) return [];
+    this.#requests = requests;
+    return [...requests.values()].flatMap(({ requestId, attempt: { sessionId, asked }, imposters }) => {
+      const known = this.attempts.get(sessionId);
+      if (known === undefined || known.requestId !== undefined) return [];
+      known.requestId = requestId;
+      return [{ asked, wrong: imposters }];
+    });
+  }
+
+  /** Whether a member has just left this process waiting, and has been so ever since. */
+  hasFailed(peerId: PeerId, at: number): boolean {
+    const { silentAt } = this.#serviceOf(peerId);
+    return silentAt !== undefined && silentAt < at && at - silentAt < AVOIDED_MICROS;
+  }
+
+  isPrompt(peerId: PeerId, at: number): boolean {
+    if (!this.#serviceOf(peerId).isPrompt) return false;
+    for (const { asked } of this.attempts.values()) {
+      const question = asked.get(peerId);
+      if (question?.isHeard === false && at - question.last > PROMPT_MICROS) return false;
+    }
+    return true;
+  }
+
+  /** Takes the request's attempts out; who was not asked again in any of them, and when it was last. */
+  ends(requestId: string, at: number): readonly [member: PeerId, last: number] | undefined {
+    let forgotten: readonly [member: PeerId, last: number] | undefined;
+    const own = [...this.attempts].filter(([, attempt]) => attempt.requestId === requestId);
+    for (const [sessionId, { asked }] of own) {
+      const isLast = sessionId === own.at(-1)?.[0];
+      for (const [peerId, { last, isHeard }] of asked)
+        if (isLast && !isHeard && at - last > LATEST_MICROS) forgotten = [peerId, last];
+      this.attempts.delete(sessionId);
+    }
+    for (const [, attempt] of own) this.#lets(attempt, at);
+    return forgotten;
+  }
+
+  /** Nobody is asked what it was any more. */
+  #lets({ asked }: Attempt, at: number): void {
+    for (const [peerId, { last, isHeard }] of asked)
+      if (!isHeard && at - last > PROMPT_MICROS) this.#serviceOf(peerId).isPrompt = false;
+    asked.clear();
+  }
+
+  #serviceOf(peerId: PeerId): Service {
+    const service = this.#services.get(peerId) ?? { isPrompt: true, silentAt: undefined };
+    this.#services.set(peerId, service);
+    return service;
+  }
+}
+
+export const K22 = (ghost: Ghost): Checker => {
+  const all: Array<Coordinator | undefined> = [];
+  const at = (slot: number): Coordinator => (all[slot] ??= new Coordinator());
+  const forget = ({ slot }: Watched): void => void (all[slot] = undefined);
+  return {
+    id: "K22",
+    booted: forget,
+    stopped: forget,
+    sent: ({ slot, decidedAt }, message, to) => {
+      if (message._tag === "Sign.Open" || message._tag === "Sign.Package") at(slot).asks(message, to, decidedAt);
+    },
+    delivered: ({ slot }, message, from, now) => {
+      if (message._tag === "Sign.Commit" || message._tag === "Sign.Share" || message._tag === "Sign.Refused")
+        all[slot]?.hears(message, from, now);
+    },
+    stepped: (peer) => {
+      const { slot, honest, state, decidedAt } = peer;
+      const coordinator = all[slot];
+      const signing = signingOf(peer);
+      if (coordinator === undefined || signing === undefined) return;
+      for (const { asked, wrong } of coordinator.begun(signing)) {
+        if (!honest || ghost.isLying(slot)) continue;
+        const failed = [...asked].find((each) => coordinator.hasFailed(each, decidedAt));
+        const better = (state?.cluster.membership?.peerIds ?? []).find(
+          (each) =>
+            each !== slot &&
+            !asked.has(each) &&
+            !wrong.includes(each) &&
+            !ghost.isLying(each) &&
+            coordinator.isPrompt(each, decidedAt),
+        );
+        if (failed !== undefined && better !== undefined)
+          throw new Violation(
+            "K22",
+            `peer ${failed} has just left peer ${slot} waiting, and peer ${better} never has`,
+            `at ${decidedAt} µs peer ${slot} began a signature with peer ${failed}, without peer ${better}`,
+          );
+      }
+    },
+    replied: ({ slot, honest }, { requestId, asked, undisturbedSince, repliedAt }) => {
+      if (asked === undefined || !isSigning(asked)) return;
+      const forgotten = all[slot]?.ends(requestId, repliedAt);
+      if (forgotten === undefined || !honest || ghost.isLying(slot) || undisturbedSince === undefined) return;
+      const [member, last] = forgotten;
+      throw new Violation(
+        "K22",
+        `peer ${slot} asked peer ${member} to sign for request ${requestId} at ${last} µs and heard nothing`,
+        `it had run without a pause and not asked again when it answered its caller at ${repliedAt} µs`,
+      );
+    },
+  };
+};
