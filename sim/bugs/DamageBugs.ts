@@ -16,6 +16,7 @@ import { type MakeStore, SealedDisk } from "../disks/SealedDisk.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
 import type { Tampering } from "../world/Tampering.ts";
 
+const FIRST_SEAL_TAG = "CUSTODY_ROW_SEAL_V1";
 const RANGE_TAG = "CUSTODY_RANGE_V1";
 const OPEN_TAG = "CUSTODY_OPEN_RANGES_V1";
 const CHAIN_TAG = "CUSTODY_RANGES_CHAIN_V1";
@@ -161,6 +162,11 @@ const withoutMac = (tag: string) =>
       named === tag ? mac(secret, named, text(0), "") : mac(secret, named, codec, value),
   }));
 
+/** Whatever lies there of the proofs that rows carried in version 1 is believed. */
+const withOldProofs = withCrypto(({ verify }) => ({
+  verify: (key, tag, ...signed) => tag === FIRST_SEAL_TAG || verify(key, tag, ...signed),
+}));
+
 /** The head says nothing of which ranges there are, and what stands for each. */
 const withoutChain = withCrypto(({ digest }) => ({
   digest: (tag, codec, value) => (tag === CHAIN_TAG ? digest(tag, text(0), "") : digest(tag, codec, value)),
@@ -242,6 +248,14 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     schedule: "rows-unread",
     crypto: "codec",
     tampering: () => ({ cryptography: withUnsealedStart }),
+  },
+  {
+    name: "old-proof-believed",
+    changes: "a peer believes the proof that a row carries as in version 1, whoever has made it",
+    finds: "S28",
+    schedule: "rows-unread",
+    crypto: "codec",
+    tampering: () => ({ cryptography: withOldProofs }),
   },
   {
     name: "range-unsummed",

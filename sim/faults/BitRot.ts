@@ -12,11 +12,13 @@ import { anyPeer, anyRow } from "./Victims.ts";
 /** Longer than any stored row: the byte is drawn modulo its length. */
 export const PLACES = 1_000_000;
 
+const USUALLY = [2, 1, 1];
+
 /** A row of a peer is not what it was. */
-export const alter = (peer: SimPeer, table: TableName, key: string, unit: Unit): void => {
+export const alter = (peer: SimPeer, table: TableName, key: string, unit: Unit, weights = USUALLY): void => {
   const at = unit.between("byte", 0, 0, PLACES);
   if (!peer.disk.hasSeals) return peer.disk.damage(table, key, at);
-  peer.disk.damage(table, key, at, unit.named("has then", "a bit flipped", alterations, [2, 1, 1]));
+  peer.disk.damage(table, key, at, unit.named("has then", "a bit flipped", alterations, weights));
 };
 
 export const bitRot = (world: World, unit: Unit): void => {

@@ -18,7 +18,8 @@ const EVERY = 16;
 /** Tables whose rows are asked for by key. */
 const ASKED: ReadonlyArray<TableName> = ["approvers", "keys", "slots", "certificates", "terms"];
 const MOST_ROWS = 64;
-/** A caller asks for a record that has gone, before all rows are looked at or not. */
+/** How a record is altered: what a bit flipped in does not come so far. */
+const OFTEN_FORGED = [1, 3, 1];
 const ASKED_AFTER_MICROS: ReadonlyArray<number> = Array.from({ length: 16 }, (_, at) => (at + 1) * 50_000);
 const REPAIRED_AFTER_MICROS = 3_000_000;
 
@@ -43,6 +44,16 @@ const list = ({ lists }: World, peer: SimPeer): void => {
   }
 };
 
+/** A caller asks for a record, and for lists, before all rows are looked at or not. */
+const askFor = (world: World, peer: SimPeer, table: TableName, key: string): void => {
+  if (table !== "approvers" && table !== "terms") return;
+  for (const after of ASKED_AFTER_MICROS)
+    world.after(after, () => {
+      if (table === "approvers") world.service.read(peer, key);
+      list(world, peer);
+    });
+};
+
 const takeAway = (world: World, peer: SimPeer, unit: Unit): boolean => {
   const { disk } = peer;
   const table = unit.named("of table", "approvers", ASKED, [3, 1, 1, 1, 3]);
@@ -50,12 +61,7 @@ const takeAway = (world: World, peer: SimPeer, unit: Unit): boolean => {
   const hit = rows[unit.between("row", 0, 0, Math.max(0, rows.length - 1), 0, MOST_ROWS - 1)];
   if (hit === undefined) return false;
   disk.remove(table, hit.key);
-  if (table === "approvers" || table === "terms")
-    for (const after of ASKED_AFTER_MICROS)
-      world.after(after, () => {
-        if (table === "approvers") world.service.read(peer, hit.key);
-        list(world, peer);
-      });
+  askFor(world, peer, table, hit.key);
   return true;
 };
 
@@ -70,12 +76,22 @@ const visit = (world: World, peer: SimPeer, unit: Unit): boolean => {
   return isBack;
 };
 
+/** A record that somebody will ask for. */
+const anyRecord = ({ disk }: SimPeer, unit: Unit) => {
+  const rows = disk.watched.scan("approvers", "", MOST_ROWS);
+  const row = rows[unit.between("record", 0, 0, Math.max(0, rows.length - 1), 0, MOST_ROWS - 1)];
+  return row && { table: "approvers" as const, key: row.key };
+};
+
 /** Whichever row it is, the next process must not be started on it. */
 const alterOne = (world: World, peer: SimPeer): boolean => {
   const unit = world.choices.stream(`altered rows of peer ${peer.slot}`).next();
-  const hit = unit.chance("one is altered", 300) ? anyRow(world, peer, unit) : undefined;
+  const isAny = unit.chance("one is altered", 300);
+  if (!isAny && !unit.chance("a record is altered", 120)) return false;
+  const hit = isAny ? anyRow(world, peer, unit) : anyRecord(peer, unit);
   if (hit === undefined) return false;
-  alter(peer, hit.table, hit.key, unit);
+  alter(peer, hit.table, hit.key, unit, isAny ? undefined : OFTEN_FORGED);
+  askFor(world, peer, hit.table, hit.key);
   world.marks.add("a row was altered while no process ran");
   return true;
 };
