@@ -343,5 +343,5 @@ export const settleRefusals = (step: Step, isDecided: (refused: RefusedProposal)
   for (const each of step.state.undecided.refused.values())
     if (isDecided(each)) takeRefusalAway(step, each.id);
     // The slots that its old disk had bound were taken away with everything that is not final.
-    else if (each.bindsSlot) step.edit("undecided", "refused").set(each.id, { ...each, bindsSlot: false });
+    else step.edit("undecided", "refused").set(each.id, { ...each, bindsSlot: false });
 };
