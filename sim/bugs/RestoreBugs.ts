@@ -280,4 +280,13 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
         message._tag === "SnapshotOffer" && message.alike !== undefined ? { _tag: "Votes", statements: [] } : message,
     }),
   },
+  {
+    name: "takes-all-again",
+    changes: "a restored peer does not say which slots it has",
+    finds: "S55",
+    schedule: "rollback-declared",
+    tampering: () => ({
+      said: (_peer, message) => (message._tag === "SnapshotRequest" ? { ...message, here: undefined } : message),
+    }),
+  },
 ];
