@@ -9,6 +9,10 @@ import { keyIdOf, MOST_KEYS, MOST_OWNERS, ownerOf } from "./KeyHolders.ts";
 
 const MOST_ON_A_PAGE = 5;
 const MOST_GENERATIONS = 6;
+/** What no owner is called. */
+const TOO_LONG = "o".repeat(129);
+const NO_OWNERS = ["Owner-1", "", "owner--1", "-owner-1", TOO_LONG] as const;
+const NO_OWNERS_EVENLY = NO_OWNERS.map(() => 1);
 /** Of each of some keys, in forms that a token may take. */
 const forms = ["one", "all", "all but one", "all but one, said first", "none", "whatever is done"] as const;
 const FORM_WEIGHTS = forms.map(() => 1);
@@ -116,12 +120,13 @@ export class KeyInquiries {
   #keys(unit: Unit): KeysAsked {
     const status = unit.named("status", "any", ["any", "ACTIVE", "DESTROYED"] as const, [2, 1, 1]);
     const owner = unit.between("of owner", 0, 0, MOST_OWNERS);
-    return {
-      _tag: "Keys",
-      filter: { assetOwner: ownerOf(owner), status: status === "any" ? undefined : status },
-      cursor: undefined,
-      limit: this.#limit(unit),
-    };
+    const limit = this.#limit(unit);
+    const wanted = status === "any" ? undefined : status;
+    if (unit.chance("of no owner", 80)) {
+      const assetOwner = unit.named("names", "Owner-1", NO_OWNERS, NO_OWNERS_EVENLY);
+      return { _tag: "Keys", isBroken: true, filter: { assetOwner, status: wanted }, cursor: undefined, limit };
+    }
+    return { _tag: "Keys", filter: { assetOwner: ownerOf(owner), status: wanted }, cursor: undefined, limit };
   }
 
   #key(unit: Unit): KeyReadAsked {

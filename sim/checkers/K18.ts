@@ -137,6 +137,10 @@ type Place = string | undefined;
 
 const faultOf = (peer: Watched, asked: KeyReadAsked, from: Place, answer: KeyReadAnswer): string | undefined => {
   const refusal = refusalOf(peer, asked);
+  if (asked._tag === "Keys" && asked.isBroken === true)
+    return answer._tag === "QueryRefused" || (answer._tag === "Refused" && answer.code === refusal)
+      ? undefined
+      : "its query was taken, which names no owner";
   if (answer._tag === "QueryRefused")
     return from === undefined ? undefined : "its query was refused, with a cursor of its filter or none";
   if (from === undefined) return "its cursor was taken, which came with no page of this filter";

@@ -22,6 +22,8 @@ export interface AuthorityAsked {
 }
 
 export interface KeysAsked {
+  /** What it names as an owner is none. */
+  readonly isBroken?: true;
   readonly _tag: "Keys";
   readonly filter: { readonly assetOwner: string | undefined; readonly status: Key["status"] | undefined };
   /** As it came with a page; absent for the first one. */
