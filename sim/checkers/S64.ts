@@ -6,6 +6,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
+import type { RowView } from "../../core/Tables.ts";
 import { RecentMap } from "../../runtime/RecentMap.ts";
 import { Violation } from "../base/Violation.ts";
 import type { Checker, Watched } from "./Checker.ts";
@@ -19,6 +20,9 @@ const DONE_ONCE = "METADATA";
 
 const textOf = ({ method, path, ifMatch, rawBody }: Call): string =>
   [method, path, ifMatch ?? "", bytesToHex(rawBody)].join("\n");
+
+const hasIn = (store: RowView, key: string, slot: number): boolean =>
+  store.get("preparations", key.slice(`${slot} `.length)) !== undefined;
 
 interface Open {
   readonly id: Digest;
@@ -63,7 +67,7 @@ export const S64 = (ghost: Ghost): Checker => {
         open.set(key, { id, kind, entryPeer, call, since: decidedAt });
       },
     },
-    sent: ({ slot, honest, state, decidedAt }, message, to) => {
+    sent: ({ slot, honest, state, store, decidedAt }, message, to) => {
       if (message._tag !== "Outcome" || message.outcome._tag !== "Rejected") return;
       const { requestId, outcome } = message;
       const { rejection } = outcome;
@@ -76,7 +80,8 @@ export const S64 = (ghost: Ghost): Checker => {
       for (const [key, each] of open) {
         if (!key.startsWith(`${slot} `) || each.call !== call || each.since >= decidedAt) continue;
         if (each.kind === DONE_ONCE && each.entryPeer !== to) continue;
-        if (state?.undecided.aborting.has(each.id) === true) continue;
+        // Aborted; or on a disk that another has taken the place of.
+        if (state?.undecided.aborting.has(each.id) === true || !hasIn(store, key, slot)) continue;
         throw new Violation(
           "S64",
           `peer ${slot} has signed for proposal ${each.id}, from a request like ${requestId} that came through peer ${each.entryPeer}`,
