@@ -1,9 +1,10 @@
 /** S23: a message that was handled and comes again, byte for byte, writes nothing. */
 import type { Capacities } from "../../core/base/Capacities.ts";
 import type { Message } from "../../core/Message.ts";
+import type { Forward } from "../../core/protocol/Forward.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { Checker } from "./Checker.ts";
-import type { Ghost } from "./Ghost.ts";
+import { type Ghost, maskOf } from "./Ghost.ts";
 import { statementsIn } from "./StatementsIn.ts";
 import { Violation } from "../base/Violation.ts";
 import { voteText } from "./Votes.ts";
@@ -50,6 +51,17 @@ export const S23 = (ghost: Ghost): Checker => {
   /** By slot and id, all that were ever stored. A refused session leaves no trace, and there may be room for it later. */
   const sessions = new Set<string>();
 
+  /** By slot and request id of a liar's forwards: an attestation, or undefined where two calls came under one id. */
+  const forwards = new Map<string, string | undefined>();
+  const nameOf = (slot: number, { requestId }: Forward): string => `${slot} ${requestId}`;
+
+  /** While the one is under way the other is passed over, and may be taken for new later. */
+  const isOneOfTwo = (slot: number, message: Message): boolean => {
+    if (message._tag !== "Forward") return false;
+    const name = nameOf(slot, message.forward);
+    return forwards.has(name) && forwards.get(name) === undefined;
+  };
+
   const isTaken = (slot: number, writes: ReadonlyArray<Write>): boolean =>
     writes.some(({ table, op, key }) => table === "sessions" && op === "insert" && !sessions.has(`${slot} ${key}`));
 
@@ -60,8 +72,21 @@ export const S23 = (ghost: Ghost): Checker => {
         if (op !== "remove") sessions.add(`${slot} ${key}`);
       },
     },
+    delivered: ({ slot }, message) => {
+      if (message._tag !== "Forward" || (ghost.lying & maskOf(message.forward.entryPeer)) === 0) return;
+      const name = nameOf(slot, message.forward);
+      const { attestation } = message.forward;
+      forwards.set(name, !forwards.has(name) || forwards.get(name) === attestation ? attestation : undefined);
+    },
     redelivered: ({ slot, honest }, message, transactions, writes) => {
-      if (!honest || transactions === 0 || isPassedOver(ghost, message) || goesOn(transactions, writes)) return;
+      if (
+        !honest ||
+        transactions === 0 ||
+        isOneOfTwo(slot, message) ||
+        isPassedOver(ghost, message) ||
+        goesOn(transactions, writes)
+      )
+        return;
       if (message._tag === "Session.Mirror" && transactions === 1 && isTaken(slot, writes)) return;
       throw new Violation(
         "S23",
