@@ -67,7 +67,10 @@ export const commitCompleted = (step: Step, ids: Iterable<Digest>): void => {
   }
   if (completed.length === 0) return;
   const stable = stableSeq(step);
-  apply(step, completed, () => undefined);
+  apply(step, completed, (statements) => {
+    // No certificate of another asks for this one, and the writer waits for it.
+    if (!step.isWriter && statements.length > 0) step.send(step.membership.writer, { _tag: "CommitAcks", statements });
+  });
   // Members flushed their receipts, this peer its own in the step that signed it: nothing here waits.
   const certificates = completed.map((each) => each.certificate);
   const { proposalsPerMessage } = step.capacities;

@@ -86,6 +86,16 @@ describe("a proposal whose writer went away", () => {
     expect(approvers(cluster)).toEqual([0, 1]);
   });
 
+  it("is acknowledged to the writer at once by whoever completed it, so that its caller does not wait", () => {
+    const cluster = founded(2);
+    cluster.tamper = cut("Votes", () => true);
+    cluster.register(1, "request", "alice", 7);
+    cluster.settle();
+    cluster.pass(1_500);
+    expect(approvers(cluster)).toEqual([1, 1]);
+    expect(cluster.answers.get("request")?._tag).toBe("Registered");
+  });
+
   it("is one of more than a message can carry, and all of them are applied", () => {
     const cluster = founded(2);
     cluster.tamper = cut("Commit", (_from, to) => to === 2);
