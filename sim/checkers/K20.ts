@@ -46,23 +46,23 @@ const areHelpers = ({ slot, state }: Watched, { helpers }: Repairing): boolean =
   return others.filter((each) => helpers.includes(each)).length === threshold && helpers.length === threshold;
 };
 
+/** By code: why a repair is not refused so. */
+const repairFaults: Partial<
+  Record<RejectionCode, (peer: Watched, asked: Repairing, status: Key["status"] | undefined) => string | undefined>
+> = {
+  INVALID_REQUEST_BODY: (peer, asked) => (areHelpers(peer, asked) ? "nothing is wrong with those helpers" : undefined),
+  KEY_NOT_FOUND: (_peer, _asked, status) => (status === undefined ? undefined : `it has the key, ${status}`),
+  KEY_DESTROYED: (_peer, _asked, status) =>
+    status === "DESTROYED" ? undefined : `it has the key as ${status ?? "none"}`,
+};
+
 /** Why the answer to a repair does not fit what was asked of this peer; undefined where it does. */
 const repairFault = (peer: Watched, asked: Repairing, answer: Reply["answer"]): string | undefined => {
   // What is judged from outside has no state to judge by.
   if (peer.state?.cluster.membership === undefined) return undefined;
   if (answer._tag === "Repaired" && !areHelpers(peer, asked)) return "it was served, and those helpers will not do";
   if (answer._tag !== "Rejected") return undefined;
-  const status = peer.store.get("custodyKeys", asked.keyId)?.status;
-  switch (answer.rejection.code) {
-    case "INVALID_REQUEST_BODY":
-      return areHelpers(peer, asked) ? "nothing is wrong with those helpers" : undefined;
-    case "KEY_NOT_FOUND":
-      return status === undefined ? undefined : `it has the key, ${status}`;
-    case "KEY_DESTROYED":
-      return status === "DESTROYED" ? undefined : `it has the key as ${status ?? "none"}`;
-    default:
-      return undefined;
-  }
+  return repairFaults[answer.rejection.code]?.(peer, asked, peer.store.get("custodyKeys", asked.keyId)?.status);
 };
 
 export const K20 = (ghost: Ghost): Checker => {

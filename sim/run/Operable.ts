@@ -24,7 +24,7 @@ export const assertTidy = ({ slot, honest, disk }: SimPeer): void => {
   if (seal === undefined) return;
   throw new Violation(
     "L2",
-    "everything was healed, and works",
+    "what is gone leaves nothing behind",
     `peer ${slot} still has seals/${seal}, which no row needs`,
   );
 };
