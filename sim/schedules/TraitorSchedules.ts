@@ -74,7 +74,7 @@ export const traitorSchedules = {
   },
   // It helps members that take the registry over, slot by slot: who has lost nothing is not faulty.
   "loose-tongue-helps": {
-    marks: { "a field of a SnapshotOffer was a lie": 4, "a restored peer is a member again": 4 },
+    marks: { "a field of a SnapshotOffer was a lie": 6, "a restored peer is a member again": 4 },
     sizes: CLUSTER,
     plan: (choices) => ({
       capacities: smallOnes(choices, "offeredSlots", "comparedSlots", "ownSlots"),
