@@ -61,7 +61,7 @@ class Coordinator {
       this.attempts.set(sessionId, attempt);
       if (message._tag === "Sign.Package" && !attempt.isPackaged) {
         attempt.isPackaged = true;
-        this.#lets(attempt, at);
+        this.#lets(attempt);
       }
       const question = attempt.asked.get(to);
       if (question?.isHeard === false) Object.assign(this.#serviceOf(to), { isPrompt: false, silentAt: at });
@@ -124,14 +124,13 @@ class Coordinator {
         if (isLast && !isHeard && at - last > LATEST_MICROS) forgotten = [peerId, last];
       this.attempts.delete(sessionId);
     }
-    for (const [, attempt] of own) this.#lets(attempt, at);
+    for (const [, attempt] of own) this.#lets(attempt);
     return forgotten;
   }
 
   /** Nobody is asked what it was any more. */
-  #lets({ asked }: Attempt, at: number): void {
-    for (const [peerId, { last, isHeard }] of asked)
-      if (!isHeard && at - last > PROMPT_MICROS) this.#serviceOf(peerId).isPrompt = false;
+  #lets({ asked }: Attempt): void {
+    for (const [peerId, { isHeard }] of asked) if (!isHeard) this.#serviceOf(peerId).isPrompt = false;
     asked.clear();
   }
 
