@@ -61,7 +61,7 @@ export const traitorSchedules = {
   "loose-tongue": {
     marks: {
       "a member said what its driver had not": 3,
-      "a member said that the writer had forgotten a slot": 8,
+      "a member said that the writer had forgotten a slot": 12,
       "a member was told of a restore that it had not announced": 8,
       "a member spoke for the writer": 12,
     },
