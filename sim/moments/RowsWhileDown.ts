@@ -18,7 +18,7 @@ const EVERY = 16;
 /** Tables whose rows are asked for by key. */
 const ASKED: ReadonlyArray<TableName> = ["approvers", "keys", "slots", "certificates", "terms"];
 const MOST_ROWS = 64;
-/** How a record is altered: what a bit flipped in does not come so far. */
+/** How a record is altered: with a flipped bit it is refused before anybody looks at its proof. */
 const OFTEN_FORGED = [1, 3, 1];
 const ASKED_AFTER_MICROS: ReadonlyArray<number> = Array.from({ length: 16 }, (_, at) => (at + 1) * 50_000);
 const REPAIRED_AFTER_MICROS = 3_000_000;
