@@ -123,7 +123,10 @@ class Run {
   async run(): Promise<RunReport> {
     const { folder, isAlone, isLeaking, peers, planted, rows, seed, say, tls, tools, callers: count } = this.#options;
     const broken = (violation: Violation): void => {
-      if (!this.#isOver) this.#broken ??= violation;
+      if (this.#isOver || this.#broken !== undefined) return;
+      this.#broken = violation;
+      // At once: a disk that could not be made again cannot be judged at the end.
+      say(`broken, and stopped: ${violation.message}`);
     };
     const note = (moment: Moment): void => void this.#moments.push(moment);
     say(isAlone ? "starting a peer that is alone" : `starting ${peers} peers`);
