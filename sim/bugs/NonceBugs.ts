@@ -71,6 +71,23 @@ export const nonceBugs: ReadonlyArray<PlantedBug> = [
     },
   },
   {
+    name: "own-commitment-unread",
+    changes: "a signer does not look what a package says that it has committed to",
+    finds: "K2",
+    schedule: "coordinator-equivocates",
+    tampering: () => ({
+      delivered: (_world, { state }, message, from) => {
+        if (message._tag !== "Sign.Package" || state === undefined) return message;
+        const { sessions } = signingIn(state);
+        const items = message.items.map((item) => {
+          const own = sessions.get(`${from}/${item.sessionId}`)?.commitments;
+          return { ...item, commitments: item.commitments.map((each) => (each.index === own?.index ? own : each)) };
+        });
+        return { ...message, items };
+      },
+    }),
+  },
+  {
     name: "nonce-stored",
     changes: "the seed of a nonce is stored with the consent",
     finds: "K5",

@@ -1,6 +1,7 @@
 /**
  * K2, K9: a share that leaves an honest peer was preceded by its flushed consent to this very message of this very
- * operation, and is of a generation that is active there.
+ * operation, and is of a generation that is active there. A package has named that message to it, its own commitments
+ * as it had said them, and at least as many signers as it takes, each once.
  */
 import type { SignMessageOf } from "../../core/commands/signWithKey/SignMessages.ts";
 import { RecentMap } from "../../runtime/RecentMap.ts";
@@ -15,18 +16,33 @@ import { askedIn, keyIdIn, messageOf, operationOf, sessionOf } from "./Signing.t
 const REMEMBERED = 8_192;
 
 type Open = SignMessageOf<"Sign.Open">;
+type Package = SignMessageOf<"Sign.Package">["items"][number];
+type Pair = Package["commitments"][number];
+
+/** What is wrong with a package, for a signer that has committed to this. */
+const packageFault = ({ commitments }: Package, own: Pair | undefined, threshold: number): string | undefined => {
+  const indexes = commitments.map(({ index }) => index);
+  if (new Set(indexes).size < indexes.length) return "names a signer twice";
+  if (indexes.length < threshold) return `names ${indexes.length} of ${threshold} signers`;
+  const said = commitments.find(({ index }) => index === own?.index);
+  const isOwn = said !== undefined && said.hiding === own?.hiding && said.binding === own.binding;
+  return isOwn ? undefined : "says otherwise what it has committed to";
+};
 
 export const K2 = (ghost: Ghost, oracle: Oracle): Checker => {
-  /** By slot and session: everything it was opened with, of which the peer takes one, and the digests in packages. */
+  /** By slot and session: everything it was opened with, of which the peer takes one, and its packages. */
   const opened = new RecentMap<ReadonlyArray<Open>>(REMEMBERED);
-  const told = new RecentMap<ReadonlyArray<string>>(REMEMBERED);
+  const told = new RecentMap<ReadonlyArray<Package>>(REMEMBERED);
+  /** By slot and session: what the peer has committed to. */
+  const committed = new RecentMap<Pair>(REMEMBERED);
   /** By slot and session: the share that left; the same again tells nobody more. */
   const left = new RecentMap<string>(REMEMBERED);
   /** Why a share for this is not allowed; undefined where it is. */
   const fault = (
     peer: Watched,
     open: Open,
-    digests: ReadonlyArray<string>,
+    packages: ReadonlyArray<Package>,
+    own: Pair | undefined,
   ): readonly ["K2" | "K9", string] | undefined => {
     const asked = askedIn(open);
     if (asked === undefined) return ["K2", `peer ${peer.slot} was asked for nothing that can be signed`];
@@ -48,17 +64,21 @@ export const K2 = (ghost: Ghost, oracle: Oracle): Checker => {
         "K2",
         `peer ${peer.slot} consented to message ${consent.messageDigest} with generation ${consent.generation} of ${consent.keyId}, where message ${digest} is asked for`,
       ];
-    return digests.includes(digest) ? undefined : ["K2", `no package names message ${digest} to peer ${peer.slot}`];
+    const naming = packages.filter(({ messageDigest }) => messageDigest === digest);
+    if (naming.length === 0) return ["K2", `no package names message ${digest} to peer ${peer.slot}`];
+    const faults = naming.map((each) => packageFault(each, own, generation.group.threshold));
+    return faults.includes(undefined) ? undefined : ["K2", `the package for peer ${peer.slot} ${faults.join(", or ")}`];
   };
   const assertConsented = (peer: Watched, session: string): void => {
     const name = `${peer.slot} ${session}`;
-    const digests = told.get(name) ?? [];
-    let found: ReturnType<typeof fault> = ["K2", `peer ${peer.slot} was asked for no signature`];
-    for (const open of opened.get(name) ?? []) {
-      found = fault(peer, open, digests);
-      if (found === undefined) return;
-    }
-    throw new Violation(...found, `its share in session ${session} leaves`);
+    const packages = told.get(name) ?? [];
+    const faults = (opened.get(name) ?? []).map((open) => fault(peer, open, packages, committed.get(name)));
+    if (faults.includes(undefined)) return;
+    const found = faults.find((each) => each?.[0] === "K2") ?? faults[0];
+    throw new Violation(
+      ...(found ?? ["K2", `peer ${peer.slot} was asked for no signature`]),
+      `its share in session ${session} leaves`,
+    );
   };
   return {
     id: "K2",
@@ -68,12 +88,14 @@ export const K2 = (ghost: Ghost, oracle: Oracle): Checker => {
         opened.set(name, [...(opened.get(name) ?? []), message]);
       }
       if (message._tag === "Sign.Package")
-        for (const { sessionId, messageDigest } of message.items) {
-          const name = `${slot} ${sessionOf(from, sessionId)}`;
-          told.set(name, [...(told.get(name) ?? []), messageDigest]);
+        for (const item of message.items) {
+          const name = `${slot} ${sessionOf(from, item.sessionId)}`;
+          told.set(name, [...(told.get(name) ?? []), item]);
         }
     },
     sent: (peer, message, to) => {
+      if (message._tag === "Sign.Commit")
+        committed.set(`${peer.slot} ${sessionOf(to, message.sessionId)}`, message.commitments);
       if (message._tag !== "Sign.Share" || ghost.isLying(peer.slot) || peer.isDamaged) return;
       for (const { sessionId, scalar } of message.items) {
         const session = sessionOf(to, sessionId);

@@ -3,6 +3,7 @@
  * packages, or the message or the name of another.
  */
 import type { Digest } from "../../core/base/Digest.ts";
+import type { SignMessageOf } from "../../core/commands/signWithKey/SignMessages.ts";
 import type { Unit } from "../base/Choices.ts";
 import type { Lie } from "./Traitor.ts";
 
@@ -34,7 +35,35 @@ export const lyingSigner = (): Lie => (traitor, _to, message) => {
 const MORE_THAN_KEPT = 260;
 const numbered = (number: number): Digest => number.toString(HEX).padStart(64, "c") as Digest;
 
-const packages = ["another message", "another list", "twice", "two messages"] as const;
+type Package = SignMessageOf<"Sign.Package">["items"][number];
+
+const packages = ["another message", "another list", "twice", "two messages", "its own otherwise", "signers"] as const;
+const ownFields = ["hiding", "binding", "index"] as const;
+
+/** What the receiver has committed to stands in it otherwise. */
+const ownOtherwise =
+  (unit: Unit, own: number) =>
+  (said: Package): Package => {
+    const field = unit.named("own field", "hiding", ownFields, [1, 1, 1]);
+    const other = said.commitments.find(({ index }) => index !== own)?.index ?? own + 1;
+    const exchanged = (index: number): number => (index === own ? other : index === other ? own : index);
+    const commitments = said.commitments.map((each) => {
+      if (field === "index") return { ...each, index: exchanged(each.index) };
+      return each.index === own ? { ...each, [field]: bent(unit, each[field]) } : each;
+    });
+    return { ...said, commitments };
+  };
+
+/** One signer stands in it twice, or one fewer signs than have to. */
+const ofOtherSigners =
+  (unit: Unit, own: number) =>
+  (said: Package): Package => {
+    const { commitments } = said;
+    const others = commitments.filter(({ index }) => index !== own);
+    return unit.chance("twice in it", 500)
+      ? { ...said, commitments: [...commitments, ...others.slice(0, 1)] }
+      : { ...said, commitments: commitments.filter((each) => each !== others[0]) };
+  };
 
 /** It gives its sessions packages that are wrong, or several of which one may be right. */
 export const lyingCoordinator = (): Lie => {
@@ -51,8 +80,10 @@ export const lyingCoordinator = (): Lie => {
       ];
     }
     if (message._tag !== "Sign.Package" || !unit.chance("lies in a package", 600)) return [message];
-    const how = unit.named("package", "two messages", packages, [2, 2, 1, 3]);
+    const how = unit.named("package", "two messages", packages, [2, 2, 1, 3, 4, 2]);
     traitor.world.marks.add("a coordinator lied in a package");
+    if (how === "its own otherwise") return [{ ...message, items: message.items.map(ownOtherwise(unit, to)) }, message];
+    if (how === "signers") return [{ ...message, items: message.items.map(ofOtherSigners(unit, to)) }, message];
     const otherMessage = { ...message, items: message.items.map((each) => ({ ...each, messageDigest: FOREIGN })) };
     const otherList = {
       ...message,
