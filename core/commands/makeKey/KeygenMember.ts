@@ -22,7 +22,7 @@ import { isMaking, type Making, makingPermissions } from "./Making.ts";
 import { makings } from "./MakingState.ts";
 import { baseOf, readMaking, standing } from "./MakingStanding.ts";
 import type { Old } from "./SchemeRounds.ts";
-import { MAKING_MILLIS } from "./PendingRows.ts";
+import { LOCKED, MAKING_MILLIS } from "./PendingRows.ts";
 
 /** Sessions at once, at the writer and so at every member. */
 export const MOST_SESSIONS = 4;
@@ -82,7 +82,7 @@ const opening = (
 };
 
 const rowsOpening = (step: Step, making: Making): Opening | string => {
-  if (step.isLocked(generationLock(making.keyId))) return "LOCKED";
+  if (step.isLocked(generationLock(making.keyId))) return LOCKED;
   const stands = standing(step, making);
   if (stands._tag === "Impossible") return stands.rejection.code;
   if (stands._tag === "Done") return "DONE";

@@ -19,7 +19,7 @@ import {
   sayShare,
 } from "./KeygenRounds.ts";
 import { type KeygenSession, makings } from "./MakingState.ts";
-import { hasRoom, PENDING_CAPACITY, storePending } from "./PendingRows.ts";
+import { storePending, storingFault } from "./PendingRows.ts";
 
 /** Fires when what all members have made is on this disk: the request can be proposed. */
 export const PROCEED_TIMER = "Keygen.proceed";
@@ -32,15 +32,18 @@ export const advanceSession = (step: Step, session: KeygenSession): void => {
   if (isFailure(next)) return failSession(step, session, step.self, next);
   if (next.made === undefined) return;
   if (step.isWriter) return conclude(step, next);
-  if (session.made === undefined && !hasRoom(step, next.made)) return failForRoom(step, next);
-  if (session.made === undefined) storePending(step, next.made);
+  if (session.made === undefined) {
+    const fault = storingFault(step, next.made);
+    if (fault !== undefined) return failToStore(step, next, fault);
+    storePending(step, next.made);
+  }
   const { sessionId, transcript } = next.made;
   say(step, { _tag: "Keygen.Stored", sessionId, transcript }, [step.membership.writer]);
 };
 
-/** Looked at when there is something to keep: others may have filled it up since the session began. */
-const failForRoom = (step: Step, session: KeygenSession): void =>
-  failSession(step, session, step.self, { code: PENDING_CAPACITY, members: [] });
+/** Looked at when there is something to keep: since the session began others may have taken the room, or the lock. */
+const failToStore = (step: Step, session: KeygenSession, code: string): void =>
+  failSession(step, session, step.self, { code, members: [] });
 
 /**
  * The writer's own row is the last: where it is, all members have theirs, with one transcript. The request is proposed
@@ -52,7 +55,8 @@ const conclude = (step: Step, session: KeygenSession): void => {
   const differs = step.others.find((peerId) => (stored.get(peerId) ?? made.transcript) !== made.transcript);
   if (differs !== undefined) return failSession(step, session, differs, { code: DISPUTED, members: [step.self] });
   if (stored.size < step.others.length) return;
-  if (!hasRoom(step, made)) return failForRoom(step, session);
+  const fault = storingFault(step, made);
+  if (fault !== undefined) return failToStore(step, session, fault);
   storePending(step, made);
   step.editIn(makings, "sessions").delete(sessionId);
   step.arm(PROCEED_TIMER, 0);

@@ -7,7 +7,7 @@ import { UNSHARED } from "../keys/GroupRecord.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
 import { generationKey, type KeyRows } from "../keys/Tables.ts";
 import { makings } from "./MakingState.ts";
-import { erasePending, hasRoom, MAKING_MILLIS, PENDING_TIMER, storePending, tidyPending } from "./PendingRows.ts";
+import { erasePending, MAKING_MILLIS, PENDING_TIMER, storePending, storingFault, tidyPending } from "./PendingRows.ts";
 
 const cluster = founded();
 const DIGEST = "ab".repeat(32) as Digest;
@@ -99,7 +99,14 @@ describe("what was made and is not certified", () => {
       storePending(step, rowOf(`k${key}`));
       lock(step, `k${key}`);
     }
-    expect([hasRoom(step, rowOf("new")), hasRoom(step, rowOf("k1"))]).toEqual([false, true]);
+    expect(storingFault(step, rowOf("new"))).toBe("PENDING_CAPACITY");
+  });
+
+  it("is replaced by nothing while a proposal rests on it", () => {
+    const step = at(2);
+    for (const key of ["k1", "k2"]) storePending(step, rowOf(key));
+    lock(step, "k1");
+    expect(["k1", "k2", "k3"].map((key) => storingFault(step, rowOf(key)))).toEqual(["LOCKED", undefined, undefined]);
   });
 
   it("is replaced by what a later session makes", () => {

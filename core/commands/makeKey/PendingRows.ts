@@ -9,7 +9,9 @@ import { generationKey, type KeyRows, keyTables } from "../keys/Tables.ts";
 import { KEYGEN } from "./Making.ts";
 import { makings, markOf, type PendingMark } from "./MakingState.ts";
 
-export const PENDING_CAPACITY = "PENDING_CAPACITY";
+const PENDING_CAPACITY = "PENDING_CAPACITY";
+/** A proposal rests on another generation of the key, or is of its state. */
+export const LOCKED = "LOCKED";
 export const PENDING_TIMER = "Keygen.pending";
 /** How long a session may take, and how long what it made waits for its proposal. */
 export const MAKING_MILLIS = 60_000;
@@ -35,11 +37,16 @@ export const isRestedOn = (step: Step, { keyId }: Pick<PendingMark, "keyId">): b
   return step.isLocked(lock) && (underWay(step.state, lock)?.kind ?? KEYGEN) === KEYGEN;
 };
 
-/** Whether there is room for what is made, if need be in the place of the oldest orphan. */
-export const hasRoom = (step: Step, row: KeyRows["pending"]): boolean => {
-  const key = generationKey(row.keyId, row.generation);
+/**
+ * Why what is made may not be stored, by its code; undefined where it may, if need be in the place of the oldest orphan.
+ * Nothing takes the place of what a proposal rests on, and what is made beside that serves nothing.
+ */
+export const storingFault = (step: Step, row: KeyRows["pending"]): string | undefined => {
+  if (isRestedOn(step, row)) return LOCKED;
   const { pending } = step.slice(makings);
-  return pending.has(key) || pending.size < step.capacities.pendingShares || oldestOrphan(step) !== undefined;
+  const isNew = !pending.has(generationKey(row.keyId, row.generation));
+  const isFull = isNew && pending.size >= step.capacities.pendingShares;
+  return isFull && oldestOrphan(step) === undefined ? PENDING_CAPACITY : undefined;
 };
 
 const oldestOrphan = (step: Step): string | undefined => {
