@@ -372,7 +372,7 @@ describe("wrong usage ends with 2 and sends nothing", () => {
     ["an unknown option", ["status", "--json", "--bogus"], "--bogus"],
     ["a missing argument", ["approvers", "get", "--json"], "<ref>"],
     ["a number that is none", ["init", "--peer-id", "x", "--threshold", "1", "--total", "1", "--json"], "integer"],
-    ["an unknown subcommand", ["approvers", "delete", "--json"], "subcommand"],
+    ["an unknown subcommand", ["approvers", "delete", "--json"], "it has get, invite"],
   ])("%s, in one line of JSON where --json is given", async (_name, args, word) => {
     const { code, stdout, stderr, received } = await against(never, args);
     expect({ code, stdout, sent: received.length }).toEqual({ code: 2, stdout: "", sent: 0 });

@@ -37,6 +37,12 @@ it("is there for every command, those of groups too", () => {
   expect(names.length).toBeGreaterThan(18);
 });
 
+it("completes the words of every command, whichever is asked beside", async () => {
+  const all = await runInProcess(["--completions", "bash"], {}, loadSim);
+  expect(await runInProcess(["status", "--completions", "bash"], {}, loadSim)).toEqual(all);
+  expect(all.stdout).toContain("approvers");
+});
+
 it.each(commands)("of $name has the whole command in its usage", async ({ name, words }) => {
   const help = await helpOf(words);
   const [usage = "", ...others] = help.split("\n").flatMap((line) => (line.startsWith("$ ") ? [line.slice(2)] : []));

@@ -2,11 +2,12 @@
 import { stripVTControlCharacters } from "node:util";
 import * as CliConfig from "@effect/cli/CliConfig";
 import * as Command from "@effect/cli/Command";
+import * as CommandDescriptor from "@effect/cli/CommandDescriptor";
 import * as HelpDoc from "@effect/cli/HelpDoc";
 import { isValidationError } from "@effect/cli/ValidationError";
 import { makeRunMain, type Teardown } from "@effect/platform/Runtime";
 import * as NodeContext from "@effect/platform-node/NodeContext";
-import { Array, Cause, Effect, Exit, Option } from "effect";
+import { Array, Cause, Effect, Either, Exit, HashMap, HashSet, Option } from "effect";
 import { packageVersion } from "../config/Version.ts";
 import { CliFailure, exitCodes, usageFailure } from "./CliFailure.ts";
 import { withPlainConsole } from "./PlainConsole.ts";
@@ -67,18 +68,48 @@ const footer = HelpDoc.p(
     "4 outcome not known yet (repeat the same command), 5 changed meanwhile by somebody else.",
 );
 
+/** The words before the first option: the command and what it is about. */
+const wordsOf = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const options = args.findIndex((arg) => arg.startsWith("-"));
+  return options === -1 ? args : args.slice(0, options);
+};
+
+/**
+ * Why the word after the first names no command; undefined where it does, or the first one has none below it. The
+ * library would say what may stand for the first word, of which only that one is loaded.
+ */
+const misnamed = (
+  [first = "", second]: ReadonlyArray<string>,
+  commands: ReadonlyArray<{ readonly descriptor: CommandDescriptor.Command<unknown> }>,
+): CliFailure | undefined => {
+  const command = commands.find(({ descriptor }) => HashSet.has(CommandDescriptor.getNames(descriptor), first));
+  if (command === undefined || second === undefined) return undefined;
+  const below = CommandDescriptor.getSubcommands(command.descriptor);
+  if (HashMap.has(below, first) || HashMap.has(below, second)) return undefined;
+  const names = [...HashMap.keys(below)].toSorted().join(", ");
+  return usageFailure(`custody ${first} has no such command; it has ${names}`);
+};
+
+/** What a shell completes are the words of all commands. */
+const COMPLETIONS = "--completions";
+
 /** Loads what the first word asks for, and everything for help on everything or a word that is no command. */
-const loadRunner = async <R, E, A>(first: string | undefined, { entry, loadSim }: CustodySettings<R, E, A>) => {
+const loadRunner = async <R, E, A>(args: ReadonlyArray<string>, { entry, loadSim }: CustodySettings<R, E, A>) => {
   const app = { name: "custody", version: packageVersion(entry), footer };
-  if (first === "sim") return Command.run(Command.withSubcommands(root, [await loadSim()]), app);
+  const [first] = args;
+  const isAbout = (words: ReadonlyArray<string>): boolean =>
+    words.some((word) => word === first) && !args.includes(COMPLETIONS);
+  if (isAbout(["sim"])) return Either.right(Command.run(Command.withSubcommands(root, [await loadSim()]), app));
   const parts = serverCommands(entry);
-  const wanted = parts.find(({ words }) => words.some((word) => word === first));
+  const wanted = parts.find(({ words }) => isAbout(words));
   if (wanted !== undefined) {
     const [command, ...others] = await wanted.load();
-    return Command.run(Command.withSubcommands(root, [command, ...others]), app);
+    const fault = misnamed(wordsOf(args), [command, ...others]);
+    if (fault !== undefined) return Either.left(fault);
+    return Either.right(Command.run(Command.withSubcommands(root, [command, ...others]), app));
   }
   const commands = (await Promise.all(parts.map(({ load }) => load()))).flat();
-  return Command.run(Command.withSubcommands(root, Array.append(commands, await loadSim())), app);
+  return Either.right(Command.run(Command.withSubcommands(root, Array.append(commands, await loadSim())), app));
 };
 
 /** `--name=value` as two words: the library would misread a value that holds another `=`. */
@@ -89,12 +120,6 @@ const splitAssignments = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
     const splits = /^--[a-z-]+=/.test(arg) && (end === -1 || index < end);
     return splits ? [arg.slice(0, equals), arg.slice(equals + 1)] : [arg];
   });
-};
-
-/** The words before the first option: the command and what it is about. */
-const wordsOf = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const options = args.findIndex((arg) => arg.startsWith("-"));
-  return options === -1 ? args : args.slice(0, options);
 };
 
 const report =
@@ -127,7 +152,7 @@ export const custodyProgram = <E, A>(
   Effect.gen(function* () {
     const secret = secretInArguments(args);
     if (secret !== undefined) return yield* secret;
-    const run = yield* Effect.promise(() => loadRunner(args[0], settings));
+    const run = yield* yield* Effect.promise(() => loadRunner(args, settings));
     // The library drops two words, Node's and the script's; bare `custody` asks for help.
     yield* run(["node", "custody", ...(args.length === 0 ? ["--help"] : splitAssignments(args))]);
   }).pipe(

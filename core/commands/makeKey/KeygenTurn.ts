@@ -41,7 +41,7 @@ export const advanceSession = (step: Step, session: KeygenSession): void => {
   say(step, { _tag: "Keygen.Stored", sessionId, transcript }, [step.membership.writer]);
 };
 
-/** Looked at when there is something to keep: since the session began others may have taken the room, or the lock. */
+/** Looked at when there is something to keep: since the session began it may have filled up, or a proposal have come. */
 const failToStore = (step: Step, session: KeygenSession, code: string): void =>
   failSession(step, session, step.self, { code, members: [] });
 
