@@ -25,7 +25,7 @@ import type { LookupAnswer, LookupAsked } from "../oracle/LookupRequests.ts";
 export interface Watched {
   /** Its place in the world, from 1; its peer id unless a schedule initialized it wrongly. */
   readonly slot: number;
-  /** False once the schedule wiped it or gave it a wrong id: it makes no promises any more. */
+  /** False once the schedule wiped it, until it founds a cluster anew, or gave it a wrong id: it makes no promises. */
   readonly honest: boolean;
   /** The published state; undefined while no process runs. */
   readonly state: PeerState | undefined;

@@ -97,6 +97,8 @@ export const S32 = (ghost: Ghost): Checker => {
   const laterKeys = new Map<number, number>();
   /** By slot: the transaction with the newest of them, which the key before it seals. */
   const introducedIn = new Map<number, ReadonlyArray<Write>>();
+  const goOn = (slot: number, row: Rows["audit"]): void =>
+    void last.set(slot, { seq: row.seq, hash: ghost.crypto.digest(AUDIT_TAG, protocolTables.audit, row) });
   const goOnFrom = (slot: number, store: RowView): void => {
     const counters = store.get("counters", SELF);
     if (counters === undefined) last.delete(slot);
@@ -105,11 +107,11 @@ export const S32 = (ghost: Ghost): Checker => {
 
   return {
     id: "S32",
-    booted: ({ slot, store, isDamaged }) => {
+    booted: ({ slot, honest, store, isDamaged }) => {
       if (isDamaged) return;
       laterKeys.set(slot, allRows(store, "integrity").length);
-      // Nobody is a witness of what an instance that is alone has lost with its newer disk.
-      if ((ghost.forgetful & maskOf(slot)) !== 0) goOnFrom(slot, store);
+      // Nobody is a witness of what an instance that is alone has lost with its newer disk; an empty one begins anew.
+      if (!honest || (ghost.forgetful & maskOf(slot)) !== 0) goOnFrom(slot, store);
     },
     written: {
       integrity: ({ slot }, { op }, writes) => {
@@ -149,7 +151,8 @@ export const S32 = (ghost: Ghost): Checker => {
           );
       },
       audit: ({ slot, honest }, write, writes) => {
-        if (!honest) return;
+        // An empty machine that founds a cluster later goes on with the chain that it began before.
+        if (!honest) return write.op === "remove" ? undefined : goOn(slot, write.row);
         if (write.op !== "insert")
           throw new Violation("S32", "audit rows are written once", `peer ${slot} did ${write.op} ${write.key}`);
         const { row } = write;
@@ -187,7 +190,7 @@ export const S32 = (ghost: Ghost): Checker => {
             `the newest audit row of peer ${slot} was ${before.seq}`,
             `it wrote row ${row.seq}, chained to ${row.prevHash}`,
           );
-        last.set(slot, { seq: row.seq, hash: ghost.crypto.digest(AUDIT_TAG, protocolTables.audit, row) });
+        goOn(slot, row);
       },
     },
   };

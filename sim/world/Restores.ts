@@ -1,6 +1,7 @@
 /** Machines that get an older disk, and operators who declare it, at once or when it has shown. */
 import { type Write } from "../../core/Tables.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
+import type { Topology } from "../../core/protocol/Topology.ts";
 import type { Unit } from "../base/Choices.ts";
 import { type Ghost, maskOf } from "../checkers/Ghost.ts";
 import type { SimPeer } from "./SimPeer.ts";
@@ -93,10 +94,23 @@ export class Restores {
     this.#ports.operators.declareRestore(peer);
   }
 
+  /**
+   * A machine that came back empty founds its cluster with the keys made on it: nobody has counted on what it had before,
+   * so from now on it is a member like any other. In the place of one that was known it pins nothing.
+   */
+  #founded(peer: SimPeer, { members, prevDigest }: Topology): void {
+    const { peerId, keys, rolledBack, isLying } = peer;
+    // Whoever came back on an older disk, or enters a later epoch, has a restore to end first.
+    if (rolledBack || isLying || prevDigest !== undefined) return;
+    if (members.some((each) => each.peerId === peerId && each.identityKey === keys.identity.publicKey))
+      peer.honest = true;
+  }
+
   /** Notes what a transaction that has become durable says of a restore: that it has begun, or is over. */
   flushed(peer: SimPeer, writes: ReadonlyArray<Write>): void {
     if (!peer.wasFounded) this.#keepEarly(peer);
     for (const write of writes) {
+      if (write.table === "topology" && write.op === "insert") this.#founded(peer, write.row.topology);
       if (write.table !== "restore" || write.op === "remove") continue;
       const { chronicle } = this.#ground;
       const { witness, ghost } = this.#ports;
