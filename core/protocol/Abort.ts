@@ -20,6 +20,7 @@ import { countAbortAck, countAbortVote, recordAborted, recordPledged, type Refus
 import { noteAborted } from "./OwnRequest.ts";
 import { resolveDelay } from "./Preparations.ts";
 import { proposalId } from "./Proposal.ts";
+import { remind } from "./Readiness.ts";
 import { answerRefused, finalCode, refuse } from "./Refusals.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
@@ -93,6 +94,7 @@ const noteVotes = (step: Step, statements: ReadonlyArray<SignedStatement>): Read
     } else if (aborting !== undefined) noteAbortAck(step, aborting, signed);
     touched.add(id);
   }
+  remind(step, statements);
   return touched;
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { founded, NOW } from "../../properties/cluster/Cluster.ts";
-import { announcedBy } from "../../properties/cluster/Forging.ts";
+import { announcedBy, forgedBy } from "../../properties/cluster/Forging.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { openStep } from "../../properties/cluster/OpenStep.ts";
 import { Limits } from "../base/Limits.ts";
@@ -8,6 +8,7 @@ import { numberKey } from "./Tables.ts";
 import type { Step } from "./Step.ts";
 import { isSuperseded, noteRestored } from "./Incarnations.ts";
 import type { Answered } from "./ProbeState.ts";
+import { remind } from "./Readiness.ts";
 import type { SignedRestoration } from "./Restoration.ts";
 import type { PeerId } from "./Topology.ts";
 
@@ -118,6 +119,26 @@ describe("a member's announcement of a new incarnation", () => {
     expect(step.recordedIncarnation(2)).toBe(1);
     expect(counted(step)).toEqual(everywhere(2, 3));
     expect(step.state.probing.verdict).toBeDefined();
+  });
+});
+
+describe("a member whose votes are of the incarnation before", () => {
+  const reminded = (incarnation: number): ReadonlyArray<PeerId> => {
+    const step = openStep(cluster, 1);
+    noteRestored(step, 2, announcedBy(cluster, 2, incarnation));
+    remind(
+      step,
+      [1, 2, 3, 2].map((peerId) => forgedBy(cluster, peerId, writerReceipt)),
+    );
+    return step.finish(() => undefined).thenSend.flatMap((each) => (each._tag === "Send" ? [each.to] : []));
+  };
+
+  it("is shown once what is on record, and nobody else is", () => {
+    expect(reminded(2)).toEqual([2]);
+  });
+
+  it("is not where that is the one on record", () => {
+    expect(reminded(1)).toEqual([]);
   });
 });
 

@@ -4,6 +4,7 @@ import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../
 import { slotKey } from "./Tables.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import { isReceiptFor } from "./Certificate.ts";
+import { modeOf } from "./Mode.ts";
 
 /** Everybody has prepared alice, and the votes that matter are held back. */
 const prepared = (hold: (from: number, to: number, message: Message) => boolean): Cluster => {
@@ -11,6 +12,32 @@ const prepared = (hold: (from: number, to: number, message: Message) => boolean)
   cluster.tamper = (from, to, message) => (hold(from, to, message) ? undefined : message);
   cluster.register(1, "request", "alice", 7);
   cluster.settle();
+  return cluster;
+};
+/**
+ * Peer 2 announces an incarnation, and then its disk goes back to before it. Only peer 3 hears of that, when all have
+ * shown peer 2 that they know of none; and the answer goes to a process that is over.
+ */
+const announcedLate = (): Cluster => {
+  const late: Array<Message> = [];
+  const cluster = founded();
+  const old = copyOf(cluster.tables.get(2));
+  cluster.tamper = (from, to, message) => {
+    if (from === 2 && to === 3 && message._tag === "ReadyProbe" && message.restored !== undefined) late.push(message);
+    return from === 2 ? undefined : message;
+  };
+  declare(cluster, 2);
+  cluster.settle();
+  cluster.tamper = whole;
+  comeBackOn(cluster, 2, old, false);
+  cluster.pass(2_000);
+  cluster.tamper = (_from, to, message) => (to === 2 && message._tag === "Ready" ? undefined : message);
+  const [announcement] = late;
+  if (announcement === undefined) throw new Error("peer 2 has announced it");
+  cluster.peers.get(3)?.dispatch({ _tag: "Deliver", from: 2, message: announcement, actors: [] });
+  cluster.settle();
+  cluster.tamper = whole;
+  expect(modeOf(stateOf(cluster, 2))).toBe("active");
   return cluster;
 };
 const idOf = (cluster: Cluster, peerId: number) => [...stateOf(cluster, peerId).undecided.preparations.keys()][0];
@@ -176,5 +203,22 @@ describe("what was undecided when a member was restored", () => {
     cluster.register(3, "again", "bob", 7);
     cluster.pass(3_000);
     expect(cluster.answers.get("again")).toMatchObject({ _tag: "Registered", created: true });
+  });
+});
+
+describe("a member that goes on in an incarnation that is over", () => {
+  it("learns of it from whoever cannot count its vote, and what was open ends when it is restored", () => {
+    const cluster = announcedLate();
+    register(cluster, "alice", 7);
+    cluster.pass(2_000);
+    expect(stateOf(cluster, 3).undecided.refused.size).toBe(1);
+    expect(stateOf(cluster, 2).fitness.quarantine).toContain("this peer was restored as incarnation");
+    register(cluster, "bob", 8);
+    expect(cluster.answers.get("register bob")).toMatchObject({ rejection: { members: [{ peerId: 2 }] } });
+    declare(cluster, 2);
+    cluster.pass(10_000);
+    expectWhole(cluster, 0);
+    register(cluster, "carol", 9);
+    expect(cluster.answers.get("register carol")).toMatchObject({ _tag: "Registered" });
   });
 });
