@@ -236,6 +236,11 @@ export class RangedRows {
     this.#isWhole = true;
   }
 
+  /** Takes note of seals that no row needs any more, once all rows were looked at. */
+  leave(seals: ReadonlyArray<number>): void {
+    if (this.#isWhole) this.#unneeded.push(...seals);
+  }
+
   /** Some seals that no row needs any more, left from before it was known how many need them: none comes to need them. */
   takeUnneeded(): ReadonlyArray<number> {
     return this.#unneeded.splice(0, UNNEEDED_AT_ONCE);

@@ -13,7 +13,7 @@ import { type ByteStore, type Change, StoreFailure, type StoredRow } from "./Byt
 import type { KeyHistory } from "./KeyHistory.ts";
 import { OpenedRows } from "./OpenedRows.ts";
 import { IntegrityFailure, type KeyView, type PeerStore } from "./PeerStore.ts";
-import { ended, type Found, pagesOf } from "./RangeProof.ts";
+import { ended, pagesOf } from "./RangeProof.ts";
 import type { Move, RangedRows } from "./RangedRows.ts";
 import { nameOf } from "./Ranges.ts";
 import { RANGE_SIZES, type RangeSizes } from "./RangeRows.ts";
@@ -179,7 +179,7 @@ export class SealedStore implements PeerStore, KeyView {
     const removals: Array<Change> = [];
     const moves: Array<Move> = [];
     const added: Array<readonly [string, Share]> = [];
-    const released: Array<number | undefined> = [];
+    const released: Array<number> = [];
     // Whatever is changed was looked at before.
     for (const { table, key } of writes) ranged.proveAt(table, key);
     for (const write of writes) {
@@ -188,7 +188,7 @@ export class SealedStore implements PeerStore, KeyView {
       if (write.op !== "insert") {
         const { element, sealedIn } = this.#shareOnDisk(table, key);
         removed = element;
-        released.push(sealedIn);
+        if (sealedIn !== undefined) released.push(sealedIn);
       }
       if (write.op === "insert") rows += 1;
       if (write.op === "remove") {
@@ -260,7 +260,7 @@ export class SealedStore implements PeerStore, KeyView {
         for (const [name, share] of added) this.#shares.set(name, share);
         this.#rows.remember(seal.key, sealed);
         plan.done();
-        this.#count(ranged.found, transaction, plain.length, released, unused);
+        this.#count(ranged, transaction, plain.length, released, unused);
         for (const number of unused) this.#rows.end(numberKey(number));
         for (const { op, table, key } of writes) if (op !== "insert") this.#opened.delete(table, key);
         for (const write of writes)
@@ -273,28 +273,27 @@ export class SealedStore implements PeerStore, KeyView {
 
   /** Takes note of which seals rows need after a transaction. */
   #count(
-    { uses }: Found,
+    ranged: RangedRows,
     transaction: number,
     rows: number,
-    released: ReadonlyArray<number | undefined>,
+    released: ReadonlyArray<number>,
     unused: ReadonlySet<number>,
   ): void {
-    for (const number of released) if (number !== undefined) uses.add(number, -1);
+    const { uses } = ranged.found;
+    for (const number of released) uses.add(number, -1);
     for (const number of unused) uses.end(number);
     uses.start(transaction);
     uses.add(transaction, rows);
+    // The last rows may have been looked at while it was flushed: it could not take these seals with it.
+    ranged.leave([...new Set(released)].filter((number) => uses.of(number) === 0));
   }
 
   /** The transactions of which no row is left once these have lost one each; none while that is not known. */
-  #unusedAfter(
-    ranged: RangedRows,
-    released: ReadonlyArray<number | undefined>,
-    before: StoredHead,
-  ): ReadonlySet<number> {
+  #unusedAfter(ranged: RangedRows, released: ReadonlyArray<number>, before: StoredHead): ReadonlySet<number> {
     if (!ranged.isWhole) return NONE;
     const { uses } = ranged.found;
     const fewer = new Map<number, number>(ranged.takeUnneeded().map((number) => [number, 0]));
-    for (const number of released) if (number !== undefined) fewer.set(number, (fewer.get(number) ?? 0) + 1);
+    for (const number of released) fewer.set(number, (fewer.get(number) ?? 0) + 1);
     // What it wrote beside the head may be gone already, or it has only removed.
     if (before.hasSeal && !fewer.has(before.transactions)) fewer.set(before.transactions, 0);
     return new Set([...fewer].flatMap(([number, count]) => (uses.of(number) === count ? [number] : [])));
