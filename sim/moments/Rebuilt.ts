@@ -44,7 +44,7 @@ export const rebuiltTarget = (choices: Choices): Nemesis => {
           "comes back after",
           20_000,
           [
-            [1, 2_000],
+            [3, 2_000],
             [1, 200_000],
             [1, LATEST],
           ],
