@@ -90,6 +90,7 @@ export const bodyBugs: ReadonlyArray<PlantedBug> = [
     changes: "a body that is longer than any may be is taken",
     finds: "S30",
     schedule: "heavy-bodies",
+    steps: 500,
     tampering: () => ({ asked: (_peer, request) => cut(request) }),
   },
   {
@@ -118,6 +119,7 @@ export const bodyBugs: ReadonlyArray<PlantedBug> = [
     changes: "the writer goes on counting the bytes of a body whose request is answered",
     finds: "L4",
     schedule: "heavy-bodies",
+    steps: 500,
     tampering: keepRoom,
   },
 ];

@@ -71,7 +71,7 @@ export const keyLivenessBugs: ReadonlyArray<PlantedBug> = [
     name: "sessions-never-over",
     changes: "a signer keeps sessions whose coordinator has gone",
     finds: "K16",
-    schedule: "crash-between-consent-and-share",
+    schedule: "keys-and-late-messages",
     steps: 1_500,
     tampering: () => {
       /** By process: the sessions that it had after its last step. */

@@ -102,7 +102,7 @@ export const makingBugs: ReadonlyArray<PlantedBug> = [
     changes: "a helper splits its share with the same numbers in every repair",
     finds: "K5b",
     schedule: "repair-retry-other-helpers",
-    peers: 5,
+    peers: 4,
     tampering: () => ({
       cryptography: (honest) => ({
         ...honest,

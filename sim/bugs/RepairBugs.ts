@@ -18,7 +18,7 @@ export const repairBugs: ReadonlyArray<PlantedBug> = [
     changes: "a helper of a repair overlooks what is undecided at it",
     finds: "K19",
     schedule: "repair-retry-other-helpers",
-    peers: 5,
+    peers: 4,
     steps: 1_500,
     tampering: () => {
       const hidden = new Map<SimPeer, () => void>();
