@@ -136,8 +136,9 @@ export const onRecoverTimer = (step: Step): void => {
   const { transfer } = recovery;
   if (step.mode === "announcing" && transfer?.isShared === true) return waitFor(step, UNRECORDED);
   if (transfer?.sum !== undefined) return sumUp(step, recovery, transfer, transfer.sum);
+  if (transfer !== undefined && transfer.askedAt === undefined) return requestMore(step, transfer);
   inquireAgain(step, recovery);
-  if (transfer === undefined) return askAll(step, recovery);
+  if (transfer?.askedAt === undefined) return askAll(step, recovery);
   if (step.elapsed - transfer.movedAt >= SILENT_MILLIS)
     return waitFor(step, `peer ${transfer.helper} does not go on with its offer`, transfer.helper);
   if (step.elapsed - transfer.askedAt >= ASK_AGAIN_MILLIS) requestMore(step, transfer);

@@ -51,9 +51,9 @@ export interface Transfer {
   readonly newest: number;
   /** Once all slots are settled: the registry read again from the first row, to compare its root. */
   readonly sum: Sum | undefined;
-  /** Monotonic milliseconds: when it last moved on, and when it was last asked for more. */
+  /** Monotonic milliseconds: when it last moved on, and when it was last asked for more; undefined before it is. */
   readonly movedAt: number;
-  readonly askedAt: number;
+  readonly askedAt: number | undefined;
 }
 
 /** A proposal that all others are asked about before a restored peer refuses it. */

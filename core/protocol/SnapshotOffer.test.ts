@@ -5,6 +5,7 @@ import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../
 import { SELF, slotKey } from "./Tables.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import type { SnapshotItem as Item } from "./Snapshot.ts";
+import type { PeerId } from "./Topology.ts";
 
 describe("an offer", () => {
   const offered = (change: (offer: MessageOf<"SnapshotOffer">) => Message | undefined, from = 1): Cluster => {
@@ -235,6 +236,28 @@ describe("an offer", () => {
     cluster.pass(5_000);
     expectWhole(cluster, 2);
     expect(new Set(items)).toEqual(new Set([0, 1]));
+  });
+
+  it("leaves out too what is there after a pass that took something away", () => {
+    const cluster = founded();
+    register(cluster, "alice", 7);
+    register(cluster, "bob", 8);
+    const offers: Array<readonly [PeerId, number]> = [];
+    cluster.tamper = (from, _to, message) => {
+      // At first it gives all that it has, and keeps the last of it back.
+      if (message._tag === "SnapshotRequest" && offers.length === 0) return { ...message, here: undefined };
+      if (message._tag !== "SnapshotOffer") return message;
+      offers.push([from, message.items.length]);
+      return offers.length === 1 ? { ...message, items: message.items.slice(0, 1) } : message;
+    };
+    declare(cluster, 3);
+    cluster.pass(5_000);
+    expectWhole(cluster, 2);
+    expect(offers).toEqual([
+      [1, 2],
+      [1, 0],
+      [1, 1],
+    ]);
   });
 
   it("goes on where it was when the restored member's process ended", () => {

@@ -9,6 +9,7 @@ import type { RefusedProposal } from "./Undecided.ts";
 import { replaceApprover } from "../commands/approvers/Root.ts";
 import { type RowView, SELF, slotKey } from "./Tables.ts";
 import { onRecoverTimer } from "./Recovery.ts";
+import { nextSpan } from "./SnapshotSpan.ts";
 import { onSnapshotOffer } from "./TakingOver.ts";
 import type { PeerId } from "./Topology.ts";
 import {
@@ -52,7 +53,13 @@ describe("an offered page", () => {
       applied: 0,
       sum: undefined,
     });
-    expect(sent(step)).toMatchObject([{ _tag: "SnapshotRequest", after: "" }]);
+    expect([sent(step), step.state.timers.get("recover")]).toEqual([[], AT + 1]);
+    // The rows of the step before are committed by now: what is here is said, and not asked for again.
+    onRecoverTimer(step);
+    expect(step.state.rejoining.recovery?.transfer?.askedAt).toBe(AT);
+    const here = nextSpan(step, "");
+    expect(here?.upTo).toBe(slotKey(1, 1));
+    expect(sent(step)).toMatchObject([{ to: 1, _tag: "SnapshotRequest", after: "", here }]);
   });
 
   const sum = { after: "", set: crypto.emptySet, count: 0, revisions: 0, isSound: true };

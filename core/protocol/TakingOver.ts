@@ -121,7 +121,8 @@ export const onSnapshotOffer = (step: Step, from: PeerId, offer: MessageOf<"Snap
   if (installed.isSeen) hide(step);
   const next = { ...settledBy(step, transfer, installed), empty };
   if (installed.upTo !== undefined) return requestMore(step, { ...next, after: installed.upTo });
-  if (next.undone) return requestMore(step, { ...next, after: "", undone: false, applied: 0 });
+  // What is asked for says which slots are here, and that is known once those of this pass are committed.
+  if (next.undone) return goOn(step, { ...next, after: "", undone: false, applied: 0, askedAt: undefined });
   addUp(step, next);
 };
 
@@ -176,14 +177,19 @@ const look = (
   askSource(step, { ...looked, at: 0, looks: [], united }, false);
 };
 
-const addUp = (step: Step, transfer: Transfer): void => {
+/** Goes on in a step of its own, which sees the rows that this one leaves. */
+const goOn = (step: Step, transfer: Transfer): void => {
   const {
     rejoining: { recovery },
   } = step.state;
   if (recovery === undefined) return;
-  const sum = { after: "", set: step.context.crypto.emptySet, count: 0, revisions: 0, isSound: true };
-  step.draft("rejoining").recovery = { ...recovery, transfer: { ...transfer, sum } };
+  step.draft("rejoining").recovery = { ...recovery, transfer };
   recover(step);
+};
+
+const addUp = (step: Step, transfer: Transfer): void => {
+  const sum = { after: "", set: step.context.crypto.emptySet, count: 0, revisions: 0, isSound: true };
+  goOn(step, { ...transfer, sum });
 };
 
 /** Reads stop: they would show parts of two registries. */
