@@ -5,7 +5,7 @@ import { openStep } from "../../properties/cluster/OpenStep.ts";
 import { metadataLock, refLock } from "../commands/approvers/Locks.ts";
 import type { Digest } from "../base/Digest.ts";
 import type { Delivery } from "./Undecided.ts";
-import { underWay } from "./UnderWay.ts";
+import { holderOf, underWay } from "./UnderWay.ts";
 
 const OTHER = "ab".repeat(32) as Digest;
 const { cluster, preparation } = prepared();
@@ -30,4 +30,17 @@ it("so is what is applied, and not acknowledged by all", () => {
     .set(proposal.seq, { ...delivery, id, seq: proposal.seq, proposal });
   expect(underWay(step.state, lock)).toBe(proposal);
   expect(underWay(step.state, metadataLock("another"))).toBeUndefined();
+});
+
+it("what is being aborted is not under way, and holds its locks; before its receipt it is not known what does", () => {
+  const step = openStep(cluster, 1);
+  step.edit("undecided", "preparations").clear();
+  expect(holderOf(step.state, lock)).toBeUndefined();
+  const { writerReceipt, preparedAt, askedAt } = preparation;
+  step
+    .edit("undecided", "aborting")
+    .set(id, { id, proposal, writerReceipt, votes: [], acks: new Map(), preparedAt, askedAt });
+  expect(underWay(step.state, lock)).toBeUndefined();
+  expect(holderOf(step.state, lock)).toBe(proposal);
+  expect(holderOf(step.state, metadataLock("another"))).toBeUndefined();
 });

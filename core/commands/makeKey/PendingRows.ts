@@ -3,7 +3,7 @@
  * it goes: with its session, with the proposal that was aborted, or after a minute.
  */
 import type { Step } from "../../protocol/Step.ts";
-import { underWay } from "../../protocol/UnderWay.ts";
+import { holderOf } from "../../protocol/UnderWay.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
 import { generationKey, type KeyRows, keyTables } from "../keys/Tables.ts";
 import { KEYGEN } from "./Making.ts";
@@ -29,12 +29,12 @@ export const erasePending = (step: Step, key: string): void => {
 };
 
 /**
- * Whether an undecided proposal of a new generation of its key rests on it: also one that has its locks and no receipt
- * yet, or at the writer is being aborted, of which no more is known here.
+ * Whether an undecided proposal of a new generation of its key rests on it: also one that at the writer is being
+ * aborted, or that has its locks and no receipt yet. What that one is for is not known here, it may be a destruction.
  */
 export const isRestedOn = (step: Step, { keyId }: Pick<PendingMark, "keyId">): boolean => {
   const lock = generationLock(keyId);
-  return step.isLocked(lock) && (underWay(step.state, lock)?.kind ?? KEYGEN) === KEYGEN;
+  return step.isLocked(lock) && (holderOf(step.state, lock)?.kind ?? KEYGEN) === KEYGEN;
 };
 
 /**
@@ -70,16 +70,18 @@ export const storePending = (step: Step, row: KeyRows["pending"]): void => {
 
 /**
  * Erases what no proposal rests on any more; called at the end of every event of a peer that takes part. The writer
- * loses its session with its process, and what is left of it serves nothing.
+ * loses its session with its process, and what is left of it serves nothing. What was held in vain by a lock that turns
+ * out to be a destruction's is as it was before.
  */
 export const tidyPending = (step: Step): void => {
   const { pending } = step.slice(makings);
   if (pending.size === 0) return;
   for (const [key, mark] of pending) {
     const isHeld = isRestedOn(step, mark);
+    const isOver = mark.isHeld && !step.isLocked(generationLock(mark.keyId));
     const isLost = mark.since === undefined && step.isWriter;
     const isOld = mark.since !== undefined && step.elapsed - mark.since >= MAKING_MILLIS;
-    if (!isHeld && (mark.isHeld || isLost || isOld)) erasePending(step, key);
+    if (!isHeld && (isOver || isLost || isOld)) erasePending(step, key);
     else if (isHeld !== mark.isHeld || mark.since === undefined)
       step.editIn(makings, "pending").set(key, { ...mark, isHeld, since: mark.since ?? step.elapsed });
   }
