@@ -20,9 +20,9 @@ import { countAbortAck, countAbortVote, recordAborted, recordPledged, type Refus
 import { noteAborted } from "./OwnRequest.ts";
 import { resolveDelay } from "./Preparations.ts";
 import { proposalId } from "./Proposal.ts";
-import { remind } from "./Readiness.ts";
 import { answerRefused, finalCode, refuse } from "./Refusals.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
+import { isOfEarlierIncarnation, remind } from "./Reminders.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
 import { signEach } from "./SignEach.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
@@ -81,12 +81,15 @@ export const refusalOf = (
 /** Records abort votes; returns the proposals they were about. */
 const noteVotes = (step: Step, statements: ReadonlyArray<SignedStatement>): ReadonlySet<Digest> => {
   const touched = new Set<Digest>();
+  const late: Array<PeerId> = [];
   for (const signed of statements) {
     const id = signed.statement.proposalId;
     const preparation = step.state.undecided.preparations.get(id);
     const refused = step.state.undecided.refused.get(id);
     const aborting = step.state.undecided.aborting.get(id);
     const undecided = preparation ?? refused;
+    const isOpen = undecided !== undefined || aborting !== undefined;
+    if (isOpen && isOfEarlierIncarnation(step, signed)) late.push(signerOf(signed));
     if (undecided !== undefined) {
       if (!isNewVote(step, undecided, signed)) continue;
       step.noteSeen(signed);
@@ -94,7 +97,7 @@ const noteVotes = (step: Step, statements: ReadonlyArray<SignedStatement>): Read
     } else if (aborting !== undefined) noteAbortAck(step, aborting, signed);
     touched.add(id);
   }
-  remind(step, statements);
+  remind(step, late);
   return touched;
 };
 

@@ -23,6 +23,7 @@ import {
 import { noteApplied } from "./OwnRequest.ts";
 import { proposalId } from "./Proposal.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
+import { isOfEarlierIncarnation, remind } from "./Reminders.ts";
 import { signEach } from "./SignEach.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
@@ -211,16 +212,20 @@ const confirm = (step: Step, { seq, isPrunable }: Delivery): void => {
 };
 
 export const onCommitAcks = (step: Step, { statements }: MessageOf<"CommitAcks">): void => {
+  const late: Array<PeerId> = [];
   for (const signed of statements) {
     const { statement, header } = signed;
     const delivery = step.state.undecided.outbox.get(statement.seq);
     if (delivery === undefined || statement.kind !== "COMMIT_ACK" || statement.proposalId !== delivery.id) continue;
-    if (delivery.acks.has(header.peerId) || header.incarnation !== step.recordedIncarnation(header.peerId)) continue;
+    if (delivery.acks.has(header.peerId)) continue;
+    if (isOfEarlierIncarnation(step, signed)) late.push(header.peerId);
+    if (header.incarnation !== step.recordedIncarnation(header.peerId)) continue;
     if (!isAuthentic(step.context.crypto, step.membership, signed)) continue;
     step.noteSeen(signed);
     countCommitAck(step, delivery.seq, signed);
     concludeDelivery(step, delivery.seq);
   }
+  remind(step, late);
 };
 
 /** When all have acknowledged: the writer drops its locks and answers; the outbox row may go. */

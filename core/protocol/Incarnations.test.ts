@@ -8,7 +8,7 @@ import { numberKey } from "./Tables.ts";
 import type { Step } from "./Step.ts";
 import { isSuperseded, noteRestored } from "./Incarnations.ts";
 import type { Answered } from "./ProbeState.ts";
-import { remind } from "./Readiness.ts";
+import { isOfEarlierIncarnation, remind, remindOfRecord } from "./Reminders.ts";
 import type { SignedRestoration } from "./Restoration.ts";
 import type { PeerId } from "./Topology.ts";
 
@@ -123,22 +123,33 @@ describe("a member's announcement of a new incarnation", () => {
 });
 
 describe("a member whose votes are of the incarnation before", () => {
-  const reminded = (incarnation: number): ReadonlyArray<PeerId> => {
+  const late = (incarnation: number): Step => {
     const step = openStep(cluster, 1);
     noteRestored(step, 2, announcedBy(cluster, 2, incarnation));
-    remind(
-      step,
-      [1, 2, 3, 2].map((peerId) => forgedBy(cluster, peerId, writerReceipt)),
-    );
-    return step.finish(() => undefined).thenSend.flatMap((each) => (each._tag === "Send" ? [each.to] : []));
+    return step;
   };
+  const asked = (step: ReturnType<typeof openStep>): ReadonlyArray<PeerId> =>
+    step.finish(() => undefined).thenSend.flatMap((each) => (each._tag === "Send" ? [each.to] : []));
 
-  it("is shown once what is on record, and nobody else is", () => {
-    expect(reminded(2)).toEqual([2]);
+  it("is told from others, and from whoever only says so", () => {
+    const [step, current] = [late(2), late(1)];
+    const votes = [1, 2, 3].map((peerId) => forgedBy(cluster, peerId, writerReceipt));
+    expect(votes.map((vote) => isOfEarlierIncarnation(step, vote))).toEqual([false, true, false]);
+    expect(votes.map((vote) => isOfEarlierIncarnation(current, vote))).toEqual([false, false, false]);
+    const [, two] = votes;
+    if (two === undefined) throw new Error("peer 2 has voted");
+    const unsigned = { ...two, header: { ...two.header, batchNo: two.header.batchNo + 1 } };
+    expect(isOfEarlierIncarnation(step, unsigned)).toBe(false);
   });
 
-  it("is not where that is the one on record", () => {
-    expect(reminded(1)).toEqual([]);
+  it("is shown once in a second what is on record, and nobody else is", () => {
+    const step = openStep(cluster, 1);
+    noteRestored(step, 2, announcedBy(cluster, 2, 2));
+    remind(step, [1, 2, 2]);
+    remind(step, [2]);
+    remindOfRecord(step, [1, 1, 1]);
+    remindOfRecord(step, [0, 0]);
+    expect(asked(step)).toEqual([2]);
   });
 });
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { actor, type Cluster, crypto, whole, founded } from "../../properties/cluster/Cluster.ts";
+import { enrolling, options } from "../../properties/cluster/Enrolling.ts";
+import { create, keyed } from "../../properties/cluster/Keyed.ts";
 import { comeBackOn, copyOf, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
 import { slotKey } from "./Tables.ts";
 import type { Message, MessageOf } from "../Message.ts";
@@ -18,9 +20,8 @@ const prepared = (hold: (from: number, to: number, message: Message) => boolean)
  * Peer 2 announces an incarnation, and then its disk goes back to before it. Only peer 3 hears of that, when all have
  * shown peer 2 that they know of none; and the answer goes to a process that is over.
  */
-const announcedLate = (): Cluster => {
+const announcedLate = (cluster = founded()): Cluster => {
   const late: Array<Message> = [];
-  const cluster = founded();
   const old = copyOf(cluster.tables.get(2));
   cluster.tamper = (from, to, message) => {
     if (from === 2 && to === 3 && message._tag === "ReadyProbe" && message.restored !== undefined) late.push(message);
@@ -220,5 +221,19 @@ describe("a member that goes on in an incarnation that is over", () => {
     expectWhole(cluster, 0);
     register(cluster, "carol", 9);
     expect(cluster.answers.get("register carol")).toMatchObject({ _tag: "Registered" });
+  });
+
+  it("learns of it too from whoever refuses its part in a key", () => {
+    const cluster = announcedLate(keyed());
+    create(cluster, 1, "key");
+    cluster.pass(2_000);
+    expect(stateOf(cluster, 2).fitness.quarantine).toContain("this peer was restored as incarnation");
+  });
+
+  it("learns of it too from whoever refuses what it would acknowledge", () => {
+    const cluster = announcedLate(enrolling(3));
+    options(cluster, 1, "options");
+    cluster.pass(2_000);
+    expect(stateOf(cluster, 2).fitness.quarantine).toContain("this peer was restored as incarnation");
   });
 });

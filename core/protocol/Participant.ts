@@ -22,6 +22,7 @@ import { reserve } from "./Preparations.ts";
 import { isSameActor, isSameLine, type Proposal, proposalId } from "./Proposal.ts";
 import { hasDenied } from "./OwnRequest.ts";
 import { refuse } from "./Refusals.ts";
+import { remindOfRecord } from "./Reminders.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 import { isSpoken } from "./Versions.ts";
@@ -29,6 +30,7 @@ import { isSpoken } from "./Versions.ts";
 /** The code of the check that failed, or the empty string for a receipt. */
 type CheckCode = string;
 const RECEIPT: CheckCode = "";
+const WRONG_INCARNATION: CheckCode = "WRONG_INCARNATION";
 
 interface Candidate {
   readonly id: Digest;
@@ -107,7 +109,7 @@ const judge = (step: Step, candidate: Candidate, bindsSlot: boolean, accepted: n
   // Its effects would have to be derived by the rules of that version.
   if (!isSpoken(step.context.commands.versions, proposal)) return "VERSION_NOT_SPOKEN";
   if (proposal.configDigest !== step.context.settings.configDigest) return "CONFIGURATION_DIFFERS";
-  if (!step.isCurrent(proposal.incarnations)) return "WRONG_INCARNATION";
+  if (!step.isCurrent(proposal.incarnations)) return WRONG_INCARNATION;
   return timeFault(step, proposal) || evidenceFault(step, candidate, accepted);
 };
 
@@ -143,9 +145,11 @@ export const onPrepare = (
       step.noteSeen(item.receipt);
       hold(step, id, item.proposal);
       accepted.push({ id, proposal: item.proposal, writerReceipt: item.receipt });
-    } else if (step.state.undecided.refused.size + refused.length < step.capacities.refusals) {
-      refused.push({ id, proposal: item.proposal, writerReceipt: item.receipt, code: verdict, bindsSlot });
+      return;
     }
+    if (verdict === WRONG_INCARNATION) remindOfRecord(step, item.proposal.incarnations);
+    if (step.state.undecided.refused.size + refused.length < step.capacities.refusals)
+      refused.push({ id, proposal: item.proposal, writerReceipt: item.receipt, code: verdict, bindsSlot });
   });
   vote(step, from, earlier, accepted, refused);
   if (from === step.membership.writer) markStable(step, stableSeq);

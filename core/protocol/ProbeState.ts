@@ -39,6 +39,8 @@ export interface Probing {
   readonly verdict: Verdict | undefined;
   /** Monotonic milliseconds: when the writer last sent anything. */
   readonly writerHeardAt: number;
+  /** Monotonic milliseconds: when members were last shown that an incarnation of theirs is over. */
+  readonly remindedAt: ReadonlyMap<PeerId, number>;
 }
 
 export const notProbing = (): Probing => ({
@@ -46,4 +48,5 @@ export const notProbing = (): Probing => ({
   readinessWaiters: [],
   verdict: undefined,
   writerHeardAt: 0,
+  remindedAt: new Map(),
 });

@@ -16,7 +16,7 @@ import { noteRestored } from "./Incarnations.ts";
 import { noteFirstHeard } from "./DuplicateSuppression.ts";
 import { isPresent, type Mode } from "./Mode.ts";
 import { quarantineIfBehind, quarantineIfRestoredSince } from "./Rollback.ts";
-import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
+import { isAuthentic, signerOf } from "./Statement.ts";
 import { BEING_VERIFIED, NO_CAPACITY, NO_TOKEN_KEYS } from "./Unavailable.ts";
 import { type PeerId, signersFor } from "./Topology.ts";
 import { noteVersions, versionFault, type Versions } from "./Versions.ts";
@@ -98,16 +98,6 @@ export const ask = (step: Step, nonce: Digest, members: Iterable<PeerId>): void 
       recorded: known?.restored,
     });
   }
-};
-
-/**
- * A member whose vote is of an incarnation that is over need not know that it is: its disk may have gone back, and its
- * announcement have come in here when all had shown it what they knew. A probe shows it what is on record.
- */
-export const remind = (step: Step, votes: ReadonlyArray<SignedStatement>): void => {
-  const { seen } = step.state.signed;
-  const late = votes.filter(({ header }) => header.incarnation < (seen.get(header.peerId)?.incarnation ?? 0));
-  ask(step, step.context.entropy, new Set(late.map(signerOf)));
 };
 
 /** The answer to a probe; a sealed peer answers too, unsigned, and is believed only to be not ready. */

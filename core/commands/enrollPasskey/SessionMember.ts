@@ -17,6 +17,7 @@ import { REGISTER_PERMISSION } from "../approvers/Permissions.ts";
 import type { Step } from "../../protocol/Step.ts";
 import { enrollmentOf, isOptions } from "./Enrollment.ts";
 import { enrollments } from "./EnrollmentState.ts";
+import { remindOfRecord } from "../../protocol/Reminders.ts";
 import { type Session, sessionDigest } from "./Session.ts";
 import type { MirrorItem, SessionMessage, SessionMessageOf } from "./SessionMessages.ts";
 import { type Accepted, keepSessions, storedLoad } from "./Sessions.ts";
@@ -24,6 +25,7 @@ import { enrollmentRows } from "./SessionTables.ts";
 
 /** The code of the check that failed; undefined for a session that may be kept. */
 type Fault = string | undefined;
+const WRONG_INCARNATION = "WRONG_INCARNATION";
 
 export const onSessionMirror = (
   step: Step,
@@ -47,6 +49,7 @@ export const onSessionMirror = (
     const code = isTaken ? "REGISTRATION_TAKEN" : faultOf(step, item, actor, [...accepted.values()]);
     if (code === undefined) accepted.set(session.registrationId, { session, digest });
     else refusals.push({ sessionDigest: digest, code });
+    if (code === WRONG_INCARNATION) remindOfRecord(step, session.incarnations);
   });
   keepSessions(step, [...accepted.values()], (own) => acks.push(...own));
   step.whenSigned(() => {
@@ -79,7 +82,7 @@ const placeFault = (step: Step, session: Session): Fault => {
     return "WRONG_TOPOLOGY";
   if (!isSpoken(step.context.commands.versions, session)) return "VERSION_NOT_SPOKEN";
   if (session.configDigest !== step.context.settings.configDigest) return "CONFIGURATION_DIFFERS";
-  return step.isCurrent(session.incarnations) ? undefined : "WRONG_INCARNATION";
+  return step.isCurrent(session.incarnations) ? undefined : WRONG_INCARNATION;
 };
 
 /** Deadlines, by this member's own clock. */

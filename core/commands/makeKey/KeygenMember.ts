@@ -9,6 +9,7 @@ import { isAttested } from "../../protocol/Forward.ts";
 import { isOutOfTime } from "../../protocol/Clocks.ts";
 import { hasDenied } from "../../protocol/OwnRequest.ts";
 import type { Step } from "../../protocol/Step.ts";
+import { remindOfRecord } from "../../protocol/Reminders.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import { groupKeyOf, heldShare, isSolo, shareIndexOf, wholeAt } from "../keys/HeldShare.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
@@ -69,7 +70,10 @@ const opening = (
   const { call, receivedAt } = evidence;
   // Another package than the one that it told would have the others take it for a liar.
   if (process !== step.moment.process) return SESSION_LOST;
-  if (!step.isCurrent(incarnations)) return "WRONG_INCARNATION";
+  if (!step.isCurrent(incarnations)) {
+    remindOfRecord(step, incarnations);
+    return "WRONG_INCARNATION";
+  }
   if (!isMaking(call)) return "WRONG_REQUEST";
   const authorized = authorize(step.context, actor, makingPermissions(call));
   if (Either.isLeft(authorized)) return authorized.left.code;
