@@ -17,6 +17,9 @@ const broughtBy = ({ product }: Ghost, message: Message): string => {
   return votes.map((vote) => `, with peer ${vote.header.peerId}'s ${voteText(vote)}`).join("");
 };
 
+const rowsText = (writes: ReadonlyArray<Write>): string =>
+  writes.map(({ op, table, key }) => `${op} ${table}/${key}`).join(", ");
+
 /**
  * What a peer passes over for want of these it takes for new once there is room: it says nothing about a proposal that
  * it can neither prepare nor refuse.
@@ -46,6 +49,17 @@ const goesOn = (transactions: number, writes: ReadonlyArray<Write>): boolean =>
     writes.some(
       (write) => write.table === "preparations" && write.op === "insert" && write.row.proposal.kind === "KEYGEN",
     ));
+
+/** A writer that lies calls stable what its message completes; when that comes again, what it superseded goes. */
+const isStableSince = (ghost: Ghost, message: Message, writes: ReadonlyArray<Write>): boolean => {
+  const writer = ghost.membership?.writer;
+  return (
+    message._tag === "Commit" &&
+    writer !== undefined &&
+    ghost.isLying(writer) &&
+    writes.every(({ table, op }) => RIDES_ALONG.has(table) || (table === "shares" && op === "remove"))
+  );
+};
 
 export const S23 = (ghost: Ghost): Checker => {
   /** By slot and id, all that were ever stored. A refused session leaves no trace, and there may be room for it later. */
@@ -84,6 +98,7 @@ export const S23 = (ghost: Ghost): Checker => {
         transactions === 0 ||
         isOneOfTwo(slot, message) ||
         isPassedOver(ghost, message) ||
+        isStableSince(ghost, message, writes) ||
         goesOn(transactions, writes)
       )
         return;
@@ -91,7 +106,7 @@ export const S23 = (ghost: Ghost): Checker => {
       throw new Violation(
         "S23",
         `peer ${slot} had handled this ${message._tag}${broughtBy(ghost, message)}`,
-        `the same bytes again made it write ${transactions} transaction(s), and a message is handled once`,
+        `the same bytes again made it write ${transactions} transaction(s), of ${rowsText(writes)}, and a message is handled once`,
       );
     },
   };
