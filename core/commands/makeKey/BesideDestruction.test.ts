@@ -43,6 +43,22 @@ describe("a renewal beside a destruction of its key", () => {
     expect(codeOf(cluster, "rotate")).toBe("KeyMade");
   });
 
+  it("is made where one member's share comes to another after that", () => {
+    const cluster = made();
+    renew(cluster, 2, "first", "rotate", 1);
+    cluster.pass(400);
+    cluster.tamper = (from, to, message) =>
+      from === 2 && to === 3 && message._tag === "Keygen.Share" ? undefined : message;
+    renew(cluster, 2, "rotate", "rotate", 2);
+    cluster.pass(100);
+    destroy(cluster, 2, "destroy", { baseGeneration: 2, generation: 1 });
+    cluster.pass(300);
+    expect(codeOf(cluster, "destroy")).toBe("KeyDestroyed");
+    cluster.tamper = whole;
+    cluster.pass(3_000);
+    expect(codeOf(cluster, "rotate")).toBe("KeyMade");
+  });
+
   it("is made where a member's word that it has stored its share comes after that", () => {
     const cluster = made();
     renew(cluster, 2, "first", "rotate", 1);

@@ -10,7 +10,7 @@ import { DISPUTED, type Failure, say } from "./KeygenRounds.ts";
 import { KEYGEN, type Making } from "./Making.ts";
 import { type KeygenSession, makings } from "./MakingState.ts";
 import { makeKey } from "./MakeKey.ts";
-import { erasePending, isRestedOn } from "./PendingRows.ts";
+import { erasePending, isProposed, isRestedOn } from "./PendingRows.ts";
 import { wipeOld } from "./SchemeRounds.ts";
 
 const ENDED_REMEMBERED = 256;
@@ -122,7 +122,7 @@ export const closeSessions = (step: Step): void => {
   const { sessions, pending } = step.slice(makings);
   if (sessions.size === 0 || step.isWriter) return;
   const needed = new Set<Digest>();
-  for (const mark of pending.values()) if (!mark.isHeld) needed.add(mark.sessionId);
+  for (const mark of pending.values()) if (!isProposed(step, mark)) needed.add(mark.sessionId);
   for (const { sessionId, made } of sessions.values()) {
     if (made === undefined || needed.has(sessionId)) continue;
     remember(step, sessionId, { code: SESSION_LOST, members: [] });

@@ -37,6 +37,10 @@ export const isRestedOn = (step: Step, { keyId }: Pick<PendingMark, "keyId">): b
   return step.isLocked(lock) && (holderOf(step.state, lock)?.kind ?? KEYGEN) === KEYGEN;
 };
 
+/** Whether a proposal of a new generation of its key is known to rest on it: later than {@link isRestedOn} says so. */
+export const isProposed = (step: Step, { keyId }: Pick<PendingMark, "keyId">): boolean =>
+  holderOf(step.state, generationLock(keyId))?.kind === KEYGEN;
+
 /**
  * Why what is made may not be stored, by its code; undefined where it may, if need be in the place of the oldest orphan.
  * Nothing takes the place of what a proposal rests on, and what is made beside that serves nothing.
