@@ -284,8 +284,8 @@ export class SealedStore implements PeerStore, KeyView {
     for (const number of unused) uses.end(number);
     uses.start(transaction);
     uses.add(transaction, rows);
-    // The last rows may have been looked at while it was flushed: it could not take these seals with it.
-    ranged.leave([...new Set(released)].filter((number) => uses.of(number) === 0));
+    // The last rows may have been looked at while it was flushed: it could not take these seals with it, nor the last.
+    ranged.leave([...new Set([...released, transaction - 1])].filter((number) => uses.of(number) === 0));
   }
 
   /** The transactions of which no row is left once these have lost one each; none while that is not known. */
