@@ -55,8 +55,10 @@ const isStableSince = (ghost: Ghost, message: Message, writes: ReadonlyArray<Wri
   const writer = ghost.membership?.writer;
   return (
     message._tag === "Commit" &&
+    message.certificates.some(({ proposal }) => proposal.seq <= message.stableSeq) &&
     writer !== undefined &&
     ghost.isLying(writer) &&
+    writes.some(({ table }) => table === "shares") &&
     writes.every(({ table, op }) => RIDES_ALONG.has(table) || (table === "shares" && op === "remove"))
   );
 };
@@ -98,7 +100,7 @@ export const S23 = (ghost: Ghost): Checker => {
         transactions === 0 ||
         isOneOfTwo(slot, message) ||
         isPassedOver(ghost, message) ||
-        isStableSince(ghost, message, writes) ||
+        (transactions === 1 && isStableSince(ghost, message, writes)) ||
         goesOn(transactions, writes)
       )
         return;
