@@ -1,7 +1,7 @@
 /**
  * A member may act in an incarnation that is over, and not know that it is: its disk has gone back, and its announcement
  * came in here when all had shown it what they knew. Nothing of it counts here then, and it learns why from a probe,
- * which shows it what is on record (protocol.md 4f).
+ * which shows it what is on record (protocol.md 4i).
  */
 import { ask, nonceFor } from "./Readiness.ts";
 import type { SignedStatement } from "./Statement.ts";
@@ -22,7 +22,8 @@ export const remind = (step: Step, members: ReadonlyArray<PeerId>): void => {
   const { remindedAt } = step.state.probing;
   const isDue = (peerId: PeerId): boolean => {
     const last = remindedAt.get(peerId);
-    return peerId !== step.self && (last === undefined || step.elapsed - last >= AGAIN_MILLIS);
+    const isOnRecord = step.state.signed.seen.get(peerId)?.restored !== undefined;
+    return isOnRecord && (last === undefined || step.elapsed - last >= AGAIN_MILLIS);
   };
   const due = [...new Set(members)].filter(isDue);
   if (due.length === 0) return;
