@@ -22,7 +22,7 @@ import { reserve } from "./Preparations.ts";
 import { isSameActor, isSameLine, type Proposal, proposalId } from "./Proposal.ts";
 import { hasDenied } from "./OwnRequest.ts";
 import { refuse } from "./Refusals.ts";
-import { remindOfRecord } from "./Reminders.ts";
+import { remindOfRecord, WRONG_INCARNATION } from "./Reminders.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 import { isSpoken } from "./Versions.ts";
@@ -30,7 +30,6 @@ import { isSpoken } from "./Versions.ts";
 /** The code of the check that failed, or the empty string for a receipt. */
 type CheckCode = string;
 const RECEIPT: CheckCode = "";
-const WRONG_INCARNATION: CheckCode = "WRONG_INCARNATION";
 
 interface Candidate {
   readonly id: Digest;

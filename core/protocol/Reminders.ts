@@ -4,10 +4,12 @@
  * which shows it what is on record (protocol.md 4i).
  */
 import { ask, nonceFor } from "./Readiness.ts";
-import type { SignedStatement } from "./Statement.ts";
-import { isAuthentic, signerOf } from "./Statement.ts";
+import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 import type { Step } from "./Step.ts";
 import type { PeerId } from "./Topology.ts";
+
+/** Why a member refuses what takes any of them for what they were. */
+export const WRONG_INCARNATION = "WRONG_INCARNATION";
 
 /** Whoever has a member reminded, and however often: it is asked once in this time. */
 const AGAIN_MILLIS = 1_000;

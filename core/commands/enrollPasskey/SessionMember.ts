@@ -14,10 +14,10 @@ import type { PeerId } from "../../protocol/Topology.ts";
 import { isSpoken } from "../../protocol/Versions.ts";
 import { authorize } from "../../auth/Authorization.ts";
 import { REGISTER_PERMISSION } from "../approvers/Permissions.ts";
+import { remindOfRecord, WRONG_INCARNATION } from "../../protocol/Reminders.ts";
 import type { Step } from "../../protocol/Step.ts";
 import { enrollmentOf, isOptions } from "./Enrollment.ts";
 import { enrollments } from "./EnrollmentState.ts";
-import { remindOfRecord } from "../../protocol/Reminders.ts";
 import { type Session, sessionDigest } from "./Session.ts";
 import type { MirrorItem, SessionMessage, SessionMessageOf } from "./SessionMessages.ts";
 import { type Accepted, keepSessions, storedLoad } from "./Sessions.ts";
@@ -25,7 +25,6 @@ import { enrollmentRows } from "./SessionTables.ts";
 
 /** The code of the check that failed; undefined for a session that may be kept. */
 type Fault = string | undefined;
-const WRONG_INCARNATION = "WRONG_INCARNATION";
 
 export const onSessionMirror = (
   step: Step,

@@ -8,8 +8,8 @@ import type { ActorCheck } from "../../auth/ActorCheck.ts";
 import { isAttested } from "../../protocol/Forward.ts";
 import { isOutOfTime } from "../../protocol/Clocks.ts";
 import { hasDenied } from "../../protocol/OwnRequest.ts";
+import { remindOfRecord, WRONG_INCARNATION } from "../../protocol/Reminders.ts";
 import type { Step } from "../../protocol/Step.ts";
-import { remindOfRecord } from "../../protocol/Reminders.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import { groupKeyOf, heldShare, isSolo, shareIndexOf, wholeAt } from "../keys/HeldShare.ts";
 import { generationLock } from "../keys/KeyLocks.ts";
@@ -70,10 +70,7 @@ const opening = (
   const { call, receivedAt } = evidence;
   // Another package than the one that it told would have the others take it for a liar.
   if (process !== step.moment.process) return SESSION_LOST;
-  if (!step.isCurrent(incarnations)) {
-    remindOfRecord(step, incarnations);
-    return "WRONG_INCARNATION";
-  }
+  if (!step.isCurrent(incarnations)) return WRONG_INCARNATION;
   if (!isMaking(call)) return "WRONG_REQUEST";
   const authorized = authorize(step.context, actor, makingPermissions(call));
   if (Either.isLeft(authorized)) return authorized.left.code;
@@ -108,6 +105,7 @@ export const onOpen = (
   if (actor._tag === "Unavailable") return;
   const begun = opening(step, message, actor);
   if (typeof begun === "string") {
+    if (begun === WRONG_INCARNATION) remindOfRecord(step, incarnations);
     const failure = { code: begun, members: [] };
     endHere(step, sessionId, failure);
     return say(step, { _tag: "Keygen.Ended", sessionId, ...failure }, [from]);
