@@ -43,12 +43,20 @@ describe("a renewal beside a destruction of its key", () => {
     expect(codeOf(cluster, "rotate")).toBe("KeyMade");
   });
 
-  it("is made where one member's share comes to another after that", () => {
+  it.each<readonly [string, Cluster["tamper"]]>([
+    [
+      "one member's share comes to another",
+      (from, to, message) => (from === 2 && to === 3 && message._tag === "Keygen.Share" ? undefined : message),
+    ],
+    [
+      "a member's word that it has stored its share comes",
+      (from, _to, message) => (from === 3 && message._tag === "Keygen.Stored" ? undefined : message),
+    ],
+  ])("is made where %s after that", (_what, losingSome) => {
     const cluster = made();
     renew(cluster, 2, "first", "rotate", 1);
     cluster.pass(400);
-    cluster.tamper = (from, to, message) =>
-      from === 2 && to === 3 && message._tag === "Keygen.Share" ? undefined : message;
+    cluster.tamper = losingSome;
     renew(cluster, 2, "rotate", "rotate", 2);
     cluster.pass(100);
     destroy(cluster, 2, "destroy", { baseGeneration: 2, generation: 1 });
@@ -56,21 +64,6 @@ describe("a renewal beside a destruction of its key", () => {
     expect(codeOf(cluster, "destroy")).toBe("KeyDestroyed");
     cluster.tamper = whole;
     cluster.pass(3_000);
-    expect(codeOf(cluster, "rotate")).toBe("KeyMade");
-  });
-
-  it("is made where a member's word that it has stored its share comes after that", () => {
-    const cluster = made();
-    renew(cluster, 2, "first", "rotate", 1);
-    cluster.pass(400);
-    losing(cluster, (from, message) => from === 3 && message._tag === "Keygen.Stored");
-    renew(cluster, 2, "rotate", "rotate", 2);
-    cluster.pass(100);
-    destroy(cluster, 2, "destroy", { baseGeneration: 2, generation: 1 });
-    cluster.pass(300);
-    expect(codeOf(cluster, "destroy")).toBe("KeyDestroyed");
-    cluster.tamper = whole;
-    cluster.pass(2_000);
     expect(codeOf(cluster, "rotate")).toBe("KeyMade");
   });
 });

@@ -10,7 +10,7 @@ import { KEYGEN } from "./Making.ts";
 import { makings, markOf, type PendingMark } from "./MakingState.ts";
 
 const PENDING_CAPACITY = "PENDING_CAPACITY";
-/** A proposal rests on another generation of the key, or is of its state. */
+/** An undecided proposal is about the key. */
 export const LOCKED = "LOCKED";
 export const PENDING_TIMER = "Keygen.pending";
 /** How long a session may take, and how long what it made waits for its proposal. */
