@@ -11,6 +11,7 @@ import { voteText } from "./Votes.ts";
 
 /** More are not listed: a message may bring hundreds. */
 const MOST_VOTES = 3;
+const MOST_ROWS = 6;
 
 const broughtBy = ({ product }: Ghost, message: Message): string => {
   const votes = statementsIn(product, message).slice(0, MOST_VOTES);
@@ -18,7 +19,10 @@ const broughtBy = ({ product }: Ghost, message: Message): string => {
 };
 
 const rowsText = (writes: ReadonlyArray<Write>): string =>
-  writes.map(({ op, table, key }) => `${op} ${table}/${key}`).join(", ");
+  writes
+    .slice(0, MOST_ROWS)
+    .map(({ op, table, key }) => `${op} ${table}/${key}`)
+    .join(", ");
 
 /**
  * What a peer passes over for want of these it takes for new once there is room: it says nothing about a proposal that
