@@ -7,7 +7,7 @@ import * as HelpDoc from "@effect/cli/HelpDoc";
 import { isValidationError } from "@effect/cli/ValidationError";
 import { makeRunMain, type Teardown } from "@effect/platform/Runtime";
 import * as NodeContext from "@effect/platform-node/NodeContext";
-import { Array, Cause, Effect, Either, Exit, HashMap, HashSet, Option } from "effect";
+import { Array as Arr, Cause, Effect, Either, Exit, HashMap, HashSet, Option } from "effect";
 import { packageVersion } from "../config/Version.ts";
 import { CliFailure, exitCodes, usageFailure } from "./CliFailure.ts";
 import { withPlainConsole } from "./PlainConsole.ts";
@@ -99,17 +99,23 @@ const loadRunner = async <R, E, A>(args: ReadonlyArray<string>, { entry, loadSim
   const [first] = args;
   const isAbout = (words: ReadonlyArray<string>): boolean =>
     words.some((word) => word === first) && !args.includes(COMPLETIONS);
-  if (isAbout(["sim"])) return Either.right(Command.run(Command.withSubcommands(root, [await loadSim()]), app));
+  if (isAbout(["sim"])) {
+    const sim = await loadSim();
+    const fault = misnamed(wordsOf(args), [sim]);
+    return fault === undefined
+      ? Either.right(Command.run(Command.withSubcommands(root, [sim]), app))
+      : Either.left(fault);
+  }
   const parts = serverCommands(entry);
   const wanted = parts.find(({ words }) => isAbout(words));
   if (wanted !== undefined) {
     const [command, ...others] = await wanted.load();
+    const all = Command.withSubcommands(root, [command, ...others]);
     const fault = misnamed(wordsOf(args), [command, ...others]);
-    if (fault !== undefined) return Either.left(fault);
-    return Either.right(Command.run(Command.withSubcommands(root, [command, ...others]), app));
+    return fault === undefined ? Either.right(Command.run(all, app)) : Either.left(fault);
   }
   const commands = (await Promise.all(parts.map(({ load }) => load()))).flat();
-  return Either.right(Command.run(Command.withSubcommands(root, Array.append(commands, await loadSim())), app));
+  return Either.right(Command.run(Command.withSubcommands(root, Arr.append(commands, await loadSim())), app));
 };
 
 /** `--name=value` as two words: the library would misread a value that holds another `=`. */
