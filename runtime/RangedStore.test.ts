@@ -255,6 +255,25 @@ describe("ranges of rows", () => {
     expect(open().verifyAll()).toBeUndefined();
   });
 
+  it("give back the seal of a transaction that only removed, with the next under way at the last look", () => {
+    fill(open(), KEYS);
+    let flush: () => void = () => undefined;
+    const store = openOver(new MemoryByteStore({ tables, schedule: (run) => (flush = run) }));
+    expect(proveHead(store)).toBeUndefined();
+    const commit = (...writes: ReadonlyArray<Write>): void => store.commit(writes, () => undefined);
+    commit({ op: "remove", table: "keys", key: KEYS[0] ?? "" });
+    flush();
+    const seal = [...(tables.get("seals")?.keys() ?? [])].toSorted().at(-1) ?? "";
+    commit(put("replace", "keys", KEYS[5] ?? "", "x"));
+    expect(ended(store.verifyRest())).toBeUndefined();
+    flush();
+    expect(tables.get("seals")?.has(seal)).toBe(true);
+    commit(put("replace", "keys", KEYS[5] ?? "", "y"));
+    flush();
+    expect(tables.get("seals")?.has(seal)).toBe(false);
+    expect(open().verifyAll()).toBeUndefined();
+  });
+
   it("of other sizes are gone on with", () => {
     fill(open(), KEYS);
     for (const sizes of [
