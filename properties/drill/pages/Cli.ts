@@ -1,6 +1,6 @@
 /** docs/cli.md, on the peers of docs/operations.md. */
-import { randomInt } from "node:crypto";
 import type { Page } from "../Documented.ts";
+import { freeRow } from "../FreePorts.ts";
 import type { OperatorsWorld } from "./Operations.ts";
 
 type W = OperatorsWorld;
@@ -66,12 +66,10 @@ export const cli: Page<W> = {
     { of: "custody approvers invite --id alice", prints: /https:\/\/custody\.example\.com\/enroll#\S{40,}/ },
     {
       of: "custody dev [--peers 3]",
+      before: async (world) => void (world.port = await freeRow()),
       as: {
-        run: (command) =>
-          command
-            .replaceAll(/[[\]]/g, "")
-            .replace("7300", String(randomInt(33_000, 40_000)))
-            .replace("FILE", "ready.json"),
+        run: (command, { port }) =>
+          command.replaceAll(/[[\]]/g, "").replace("7300", `${port}`).replace("FILE", "ready.json"),
         because: "the brackets mean that each may be left out; other ports are free",
       },
       beside: /"peers":\s*\[/,

@@ -32,6 +32,8 @@ export interface OperatorsWorld extends World {
   readonly folder: string;
   /** Of the peer whose disk is lost, before that. */
   incarnation: number;
+  /** Of the first peer of a development cluster. */
+  port: number;
 }
 
 const FILE = "docs/operations.md";
@@ -73,7 +75,7 @@ export const operatorsWorld = async (installed: Installed, checkout: string, fol
     join(folder, "session"),
   );
   const load = new Load(machines, "night");
-  return { sandbox, machines, installed, load, checkout, folder, incarnation: 0 } satisfies OperatorsWorld;
+  return { sandbox, machines, installed, load, checkout, folder, incarnation: 0, port: 0 } satisfies OperatorsWorld;
 };
 
 type W = OperatorsWorld;

@@ -1,7 +1,6 @@
 /** README.md and docs/architecture.md, on the cluster that `npm start` makes of this checkout. */
-import { randomInt } from "node:crypto";
-import { createServer } from "node:net";
 import type { Page } from "../Documented.ts";
+import { freeRow } from "../FreePorts.ts";
 import { must, until } from "../Programs.ts";
 import { Sandbox, type World } from "../Sandbox.ts";
 
@@ -12,22 +11,6 @@ export interface CheckoutWorld extends World {
   registers: string;
   digest: string;
 }
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.on("error", () => resolve(false));
-    server.listen({ port, host: "127.0.0.1", exclusive: true }, () => server.close(() => resolve(true)));
-  });
-
-/** A port such that three from it are free, and three from a hundred above. */
-const freeRow = async (): Promise<number> => {
-  for (;;) {
-    const port = randomInt(20_000, 32_000);
-    const free = await Promise.all([0, 1, 2, 100, 101, 102].map((more) => isFree(port + more)));
-    if (!free.includes(false)) return port;
-  }
-};
 
 /** @param folder where the cluster's own folder goes, and what the session remembers */
 export const checkoutWorld = async (checkout: string, folder: string): Promise<CheckoutWorld> => {
