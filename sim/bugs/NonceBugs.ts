@@ -88,6 +88,22 @@ export const nonceBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "signer-named-twice",
+    changes: "a signer does not look whether a package names a signer twice",
+    finds: "K2",
+    schedule: "coordinator-equivocates",
+    tampering: () => ({
+      delivered: (_world, _peer, message) => {
+        if (message._tag !== "Sign.Package") return message;
+        const items = message.items.map((item) => {
+          const commitments = new Map(item.commitments.map((each) => [each.index, each]));
+          return { ...item, commitments: [...commitments.values()] };
+        });
+        return { ...message, items };
+      },
+    }),
+  },
+  {
     name: "nonce-stored",
     changes: "the seed of a nonce is stored with the consent",
     finds: "K5",

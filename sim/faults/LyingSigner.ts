@@ -80,7 +80,7 @@ export const lyingCoordinator = (): Lie => {
       ];
     }
     if (message._tag !== "Sign.Package" || !unit.chance("lies in a package", 600)) return [message];
-    const how = unit.named("package", "two messages", packages, [2, 2, 1, 3, 4, 2]);
+    const how = unit.named("package", "two messages", packages, [2, 2, 1, 3, 4, 6]);
     traitor.world.marks.add("a coordinator lied in a package");
     if (how === "its own otherwise") return [{ ...message, items: message.items.map(ownOtherwise(unit, to)) }, message];
     if (how === "signers") return [{ ...message, items: message.items.map(ofOtherSigners(unit, to)) }, message];
