@@ -42,6 +42,11 @@ export interface Transfer {
   readonly isShared: boolean;
   /** A change that nobody else has was taken away in this pass, so changes that it hid may still be missing. */
   readonly undone: boolean;
+  /**
+   * Whether a pass before this one took something away: what is here by now is what the helper has offered. This peer
+   * votes for nothing meanwhile, so an honest helper's changes stay as they are, and nothing is left to be taken away.
+   */
+  readonly isAgain: boolean;
   /** Successive pages without a slot: an honest helper has no more of them than its undecided proposals can fill. */
   readonly empty: number;
   /** Applied slots settled in this pass, and the highest slot that is settled. */

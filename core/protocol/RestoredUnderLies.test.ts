@@ -212,3 +212,24 @@ describe("a restored member that is asked about more than a writer can have open
     expect(refusals() ?? 0).toBe(0);
   });
 });
+
+it("gives a helper up that leaves out another slot in each pass, and takes the registry from an honest one", () => {
+  const cluster = founded();
+  for (const [at, id] of ["alice", "bob", "carol"].entries()) register(cluster, id, 7 + at);
+  let pass = 0;
+  cluster.tamper = (from, to, message) => {
+    if (from !== 1 || to !== 3 || message._tag !== "SnapshotOffer") return message;
+    pass += 1;
+    const slots = [...(cluster.tables.get(1)?.get("slots")?.keys() ?? [])].toSorted();
+    const items = slots.flatMap((key) => {
+      const { proposalId: id } = cluster.row(1, "slots", key) ?? {};
+      const certificate = id && cluster.row(1, "certificates", id);
+      return id && certificate ? [{ key, proposalId: id, certificate, writerReceipt: undefined }] : [];
+    });
+    return { ...message, items: items.filter((_, at) => at !== pass % 2), upTo: undefined, alike: undefined };
+  };
+  declare(cluster, 3);
+  cluster.pass(6_000);
+  expectWhole(cluster, 3);
+  expect(pass).toBe(2);
+});

@@ -50,6 +50,7 @@ describe("an offered page", () => {
     expect(step.state.rejoining.recovery?.transfer).toMatchObject({
       after: "",
       undone: false,
+      isAgain: true,
       applied: 0,
       sum: undefined,
     });
@@ -60,6 +61,16 @@ describe("an offered page", () => {
     const here = nextSpan(step, "");
     expect(here?.upTo).toBe(slotKey(1, 1));
     expect(sent(step)).toMatchObject([{ to: 1, _tag: "SnapshotRequest", after: "", here }]);
+  });
+
+  it("that takes something away in that other pass is a lie: the next member is asked", () => {
+    const step = recovering(moved({ isAgain: true }));
+    onSnapshotOffer(step, 1, { ...offer, items: [] });
+    expect(step.state.rejoining.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
+    expect(step.state.rejoining.recovery?.waitsFor).toBe("peer 1 leaves out what it offered before");
+    const whole = recovering(moved({ isAgain: true }));
+    onSnapshotOffer(whole, 1, offer);
+    expect(whole.state.rejoining.recovery?.transfer).toMatchObject({ applied: 1, sum: { count: 0 } });
   });
 
   const sum = { after: "", set: crypto.emptySet, count: 0, revisions: 0, isSound: true };

@@ -59,6 +59,7 @@ export const freshTransfer = (
   union: undefined,
   after: "",
   undone: false,
+  isAgain: false,
   empty: 0,
   applied: 0,
   decided: 0,
@@ -120,9 +121,11 @@ export const onSnapshotOffer = (step: Step, from: PeerId, offer: MessageOf<"Snap
   if (installed === undefined) return waitFor(step, `peer ${from} offers what does not hold`, from);
   if (installed.isSeen) hide(step);
   const next = { ...settledBy(step, transfer, installed), empty };
+  if (next.undone && next.isAgain) return waitFor(step, `peer ${from} leaves out what it offered before`, from);
   if (installed.upTo !== undefined) return requestMore(step, { ...next, after: installed.upTo });
   // What is asked for says which slots are here, and that is known once those of this pass are committed.
-  if (next.undone) return goOn(step, { ...next, after: "", undone: false, applied: 0, askedAt: undefined });
+  if (next.undone)
+    return goOn(step, { ...next, after: "", undone: false, isAgain: true, applied: 0, askedAt: undefined });
   addUp(step, next);
 };
 
