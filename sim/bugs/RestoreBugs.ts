@@ -82,6 +82,31 @@ const forgetIncarnations = (): Tampering => {
 
 export const restoreBugs: ReadonlyArray<PlantedBug> = [
   {
+    name: "never-reminds",
+    changes:
+      "a member whose incarnation is over is not shown what is on record of it by whoever cannot count its votes",
+    finds: "L1",
+    orFinds: ["L4", "L5", "L9"],
+    schedule: "rollback-silent",
+    tampering: () => ({
+      stepped: (_world, _peer, { cluster: { membership }, probing: { remindedAt } }) => {
+        for (const peerId of membership?.peerIds ?? [])
+          if (remindedAt instanceof Map) remindedAt.set(peerId, Number.POSITIVE_INFINITY);
+      },
+    }),
+  },
+  {
+    name: "reminds-at-every-word",
+    changes: "a member is shown what is on record of it as often as anything takes it for what it was",
+    finds: "S51",
+    schedule: "rollback-silent",
+    tampering: () => ({
+      stepped: (_world, _peer, { probing: { remindedAt } }) => {
+        if (remindedAt instanceof Map) remindedAt.clear();
+      },
+    }),
+  },
+  {
     name: "recovered-by-declaration",
     changes: "a restored peer counts as recovered as soon as it is declared, with what is on its old disk",
     finds: "S26",

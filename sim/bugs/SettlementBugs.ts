@@ -35,6 +35,23 @@ const abortWithPledge = (): Tampering => ({
     }),
 });
 
+/** Acknowledges nothing but what somebody has brought it. */
+const acknowledgeWhenAsked = (): Tampering => {
+  const brought = new Set<string>();
+  return {
+    delivered: (_world, { slot }, message) => {
+      if (message._tag === "Commit")
+        for (const { receipts } of message.certificates) brought.add(`${slot} ${receipts[0]?.statement.proposalId}`);
+      return message;
+    },
+    said: ({ slot }, message) => {
+      if (message._tag !== "CommitAcks") return message;
+      const statements = message.statements.filter(({ statement }) => brought.has(`${slot} ${statement.proposalId}`));
+      return statements.length === 0 ? undefined : { ...message, statements };
+    },
+  };
+};
+
 const dropLock = (locks: ReadonlyMap<string, Digest>): void => {
   for (const lock of locks.keys()) if (locks instanceof Map) return void locks.delete(lock);
 };
@@ -347,6 +364,14 @@ export const settlementBugs: ReadonlyArray<PlantedBug> = [
             }
           : message,
     }),
+  },
+  {
+    name: "acknowledged-when-asked",
+    changes: "a member that has completed a certificate by itself acknowledges it when somebody brings it",
+    finds: "S62",
+    orFinds: ["L12"],
+    schedule: "swarm",
+    tampering: acknowledgeWhenAsked,
   },
   {
     name: "copies-denied",

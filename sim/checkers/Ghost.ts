@@ -207,15 +207,15 @@ export class Ghost {
   }
 
   /**
-   * A peer came back on an older disk, undeclared: what that disk lacks of its statements is gone with the newer
-   * one, and stays so until the peer signs it again.
-   *
-   * @param holds whether a row of this key is on the older disk
+   * A peer came back on an older disk, undeclared, which `holds` some rows: what it lacks of the peer's statements is gone
+   * with the newer one until it signs them again, and what was done on it counts, though it was restored since.
    */
-  wentBack(slot: number, holds: (table: "preparations" | "refusals", key: Digest) => boolean): void {
-    for (const [id, facts] of this.proposals)
-      if (holds("preparations", id) || holds("refusals", id)) facts.forgotten &= ~maskOf(slot);
-      else facts.forgotten |= maskOf(slot);
+  wentBack(slot: number, holds: (table: "preparations" | "refusals" | "certificates", key: Digest) => boolean): void {
+    for (const [id, facts] of this.proposals) {
+      const isHeld = holds("preparations", id) || holds("refusals", id);
+      facts.forgotten = isHeld ? facts.forgotten & ~maskOf(slot) : facts.forgotten | maskOf(slot);
+      if (holds("certificates", id)) facts.applied |= maskOf(slot);
+    }
   }
 
   /** A new incarnation: this peer stands for no vote and no record of the old one. */

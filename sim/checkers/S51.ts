@@ -99,6 +99,8 @@ interface Question {
 interface Said {
   /** By member: when each word was said, by itself, as often as is of interest, the newest first. */
   readonly words: Map<PeerId, Map<string, ReadonlyArray<number>>>;
+  /** By member: when it was shown last that an incarnation of it is over. */
+  readonly reminded: Map<PeerId, number>;
   /** By member: when it was heard last. */
   readonly heard: Map<PeerId, number>;
   /** By request of a caller of this peer, and by member. */
@@ -111,7 +113,13 @@ interface Said {
 const mayAsk = ({ fitness: { unsealed, quarantine, integrityFault } }: PeerState): boolean =>
   unsealed && quarantine === undefined && integrityFault === undefined;
 
-const begun = (): Said => ({ words: new Map(), heard: new Map(), questions: new Map(), looked: new Set() });
+const begun = (): Said => ({
+  words: new Map(),
+  reminded: new Map(),
+  heard: new Map(),
+  questions: new Map(),
+  looked: new Set(),
+});
 
 export const S51 = (ghost: Ghost): Checker => {
   const most = { ...OF_SERVICE, ...ghost.capacities };
@@ -180,6 +188,20 @@ export const S51 = (ghost: Ghost): Checker => {
     }
   };
 
+  /** A member learns once in a second what is on record of it, whatever takes it for what it was. */
+  const assertReminded = ({ slot, state, decidedAt: at }: Watched, { reminded }: Said, to: PeerId): void => {
+    if (state?.probing.remindedAt.get(to) !== at / 1_000) return;
+    const last = reminded.get(to);
+    // A probe may go with it.
+    if (last !== undefined && last !== at && at - last < PAGE_MICROS)
+      throw new Violation(
+        "S51",
+        `peer ${slot} showed peer ${to} at ${last} µs what is on record of it`,
+        `it did so again at ${at} µs`,
+      );
+    reminded.set(to, at);
+  };
+
   const noteQuestions = ({ questions }: Said, slot: number, message: Message, to: PeerId, at: number): void => {
     for (const requestId of requestsIn(message, slot)) {
       const members = questions.get(requestId) ?? new Map<PeerId, Question>();
@@ -238,6 +260,7 @@ export const S51 = (ghost: Ghost): Checker => {
             `it forwarded the request again at ${at} µs`,
           );
         assertDue(peer, said, message, to);
+        if (message._tag === "ReadyProbe") assertReminded(peer, said, to);
       }
       noteQuestions(said, slot, message, to, at);
       if (message._tag === "StoredQuery") said.looked.add(message.requestId);

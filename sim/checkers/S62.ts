@@ -1,6 +1,6 @@
 /**
  * S62: nobody votes in silence. A receipt, refusal or pledge leaves for another member in the step that made it durable;
- * and to the writer, whenever that asks again.
+ * and to the writer, whenever that asks again. So does a member's word that it has applied a change.
  */
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { slotKey } from "../../core/protocol/Tables.ts";
@@ -50,6 +50,11 @@ export const S62 = (ghost: Ghost): Checker => {
         if (write.row.pledge === undefined || pledged.has(name)) return;
         pledged.add(name);
         note(peer, write.row.pledge);
+      },
+      slots: (peer, write) => {
+        if (write.op === "remove" || write.row.outcome !== "APPLIED" || write.row.ack === undefined) return;
+        const { membership, peer: own } = peer.state?.cluster ?? {};
+        if (write.row.ack.header.peerId === own?.peerId && own.peerId !== membership?.writer) note(peer, write.row.ack);
       },
       refusals: (peer, write) => {
         if (write.op === "insert") note(peer, write.row.refusal);

@@ -4,8 +4,9 @@ import type { FaultName } from "../faults/Faults.ts";
 import { clonedDisk } from "../faults/ClonedDisk.ts";
 import { endedAndKept } from "../faults/EndedAndKept.ts";
 import { lateReceipt } from "../faults/LateReceipt.ts";
+import { lateAnnouncement } from "../moments/LateAnnouncement.ts";
 import { moments } from "../moments/Moments.ts";
-import { among, BUSY_FAULTS, CLUSTER, type Family, type Sizes, weights } from "./Schedule.ts";
+import { among, BUSY_FAULTS, CLUSTER, type Family, happens, type Sizes, weights } from "./Schedule.ts";
 
 /** With fewer members, none is left that was never restored and still holds its pledge. */
 const FOUR_OR_FIVE: Sizes = { quiet: 4, drawn: [4, 5] };
@@ -28,11 +29,18 @@ export const restoreSchedules = {
     nemeses: () => [moments.duplicateId()],
   },
   "rollback-silent": {
-    marks: { "a peer came back on an older disk and said nothing": 5 },
+    marks: {
+      "a peer came back on an older disk and said nothing": 5,
+      "an announcement was heard when its disk had gone back": 10,
+    },
     sizes: CLUSTER,
     // Of fewer steps, most end before the disk is photographed.
     plan: (choices) => ({ steps: 1_500, faults: otherFaults(choices, "lossy link", "slow link") }),
-    nemeses: (choices) => [moments.rollBackOne(choices)],
+    // Where nothing else happens, nobody but those who cannot count its votes shows a member what is on record of it.
+    nemeses: (choices, { faults }) =>
+      faults?.size === 0 && happens(choices, "an announcement comes late", 700)
+        ? [lateAnnouncement(choices)]
+        : [moments.rollBackOne(choices)],
   },
   "cloned-disk": {
     marks: { "a peer came back on an older disk and said nothing": 5 },

@@ -51,8 +51,8 @@ export type Promoting = Extract<Event, { readonly _tag: "Promote" }>;
 export interface Tampering {
   /** How a flush ends. */
   readonly flushEnd?: (peer: SimPeer) => FlushEnd | undefined;
-  /** A message as a peer's driver says it; the checkers see this one. */
-  readonly said?: (peer: SimPeer, message: Message) => Message;
+  /** A message as a peer's driver says it, or undefined where it keeps it to itself; the checkers see this one. */
+  readonly said?: (peer: SimPeer, message: Message) => Message | undefined;
   /** The message that a peer handles; the checkers see the real one. */
   readonly delivered?: (world: TamperedWorld, peer: SimPeer, message: Message, from: PeerId) => Message;
   /** Whom a peer takes for the sender of a message. */

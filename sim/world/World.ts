@@ -312,8 +312,8 @@ export class World {
 
   #send(peer: SimPeer, to: PeerId, meant: Message): void {
     const { state } = peer;
-    if (state === undefined) return;
-    const message = this.#tampering.said?.(peer, meant) ?? meant;
+    const message = this.#tampering.said === undefined ? meant : this.#tampering.said(peer, meant);
+    if (state === undefined || message === undefined) return;
     for (const hook of this.#sent) hook(peer, message, to, this.scheduler.now);
     if (message._tag === "Outcome") this.service.tells(message);
     this.mail.send(peer, state, to, message);
