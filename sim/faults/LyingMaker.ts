@@ -28,7 +28,7 @@ const bentBytes = (unit: Unit, bytes: Uint8Array): Uint8Array => {
   return bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
 };
 
-const sessionIn = ({ peer: { state } }: Traitor, sessionId: Digest): KeygenSession | undefined =>
+export const sessionIn = ({ peer: { state } }: Traitor, sessionId: Digest): KeygenSession | undefined =>
   (state?.modules["makeKey"] as MakingState | undefined)?.sessions.get(sessionId);
 
 /** A box that opens where it goes, with this secret in it; undefined where nobody knows the keys any more. */
@@ -106,17 +106,17 @@ const spoiling =
     return [message];
   };
 
-interface Making {
+export interface Making {
   readonly scheme: ThresholdScheme;
   readonly parties: Parties;
   readonly me: number;
 }
 
-/** What a session makes, for a key that is generated; undefined for new shares of one, and where it is over. */
-const makingIn = (traitor: Traitor, session: KeygenSession | undefined): Making | undefined => {
+/** What a session makes; undefined where it is over. */
+export const makingIn = (traitor: Traitor, session: KeygenSession | undefined): Making | undefined => {
   const { peer, world } = traitor;
   const { topology } = world.ghost.membership ?? {};
-  if (session === undefined || topology === undefined || session.old !== undefined) return undefined;
+  if (session === undefined || topology === undefined) return undefined;
   const { algorithm = "", scheme = "" } = peer.store.get("custodyKeys", session.making.keyId) ?? session.making;
   const { shared } = suiteOf(world.cryptography.keyCrypto, algorithm, scheme) ?? {};
   const { members, threshold } = topology;
@@ -145,7 +145,8 @@ export const equivocatingMaker = (): Lie => {
     if (message._tag !== "Keygen.Package" && message._tag !== "Keygen.Share") return [message];
     const { sessionId } = message;
     const session = sessionIn(traitor, sessionId);
-    const making = makingIn(traitor, session);
+    // It knows the rounds of a new key only.
+    const making = session?.old === undefined ? makingIn(traitor, session) : undefined;
     if (session === undefined || making === undefined) return [message];
     if (!victims.has(sessionId)) victims.set(sessionId, traitor.next().chance("equivocates", 400) ? to : undefined);
     if (victims.get(sessionId) !== to) return [message];

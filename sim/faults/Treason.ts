@@ -15,6 +15,7 @@ import { lyingSource } from "./LyingSource.ts";
 import { lyingTarget } from "./LyingTarget.ts";
 import { looseTongue } from "./LooseTongue.ts";
 import { type Lie, type Mishear, Traitor } from "./Traitor.ts";
+import { twofoldMaker } from "./TwofoldMaker.ts";
 
 const truth: Lie = (_traitor, _to, message) => [message];
 
@@ -41,6 +42,7 @@ const lies = {
   "lying helper": { ways: () => ({ lie: lyingHelper() }), who: "anybody" },
   "spoiling maker": { ways: () => ({ lie: spoilingMaker() }), who: "anybody" },
   "equivocating maker": { ways: () => ({ lie: equivocatingMaker() }), who: "anybody" },
+  "twofold maker": { ways: twofoldMaker, who: "the writer" },
   "lying source": { ways: lyingSource, who: "the source" },
   "lying target": { ways: lyingTarget, who: "a target" },
   "loose tongue": { ways: looseTongue, who: "anybody", isCredulous: true },

@@ -1,7 +1,9 @@
 /** What strikes while keys are made and used: processes that end between two rounds, or between consent and share. */
-import type { Choices } from "../base/Choices.ts";
+import type { Choices, Unit } from "../base/Choices.ts";
 import type { CrashKind } from "../world/Processes.ts";
-import type { Nemesis } from "../world/World.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
+import type { Nemesis, World } from "../world/World.ts";
+import { generationIn } from "../models/keys/KeyEffects.ts";
 import { rarely, SECOND } from "./Moment.ts";
 
 /** A signer's process ends when its consent is on the disk, and its share is not out or just is. */
@@ -72,6 +74,34 @@ export const crashBeforeActivation = (): Nemesis => {
       });
     },
   };
+};
+
+/** Whenever a key is proposed all others forget what they made: each is sealed for a moment, or restarted. */
+export const forgetWhatIsMade = (): Nemesis => {
+  const now = rarely(SECOND);
+  /** The newest slot: what is proposed again does not come twice. */
+  let newest = 0;
+  return {
+    sent: (world, writer, _to, message) => {
+      if (message._tag !== "Prepare") return;
+      const made = message.items.filter(
+        ({ proposal }) => proposal.seq > newest && generationIn(proposal) !== undefined,
+      );
+      if (made.length === 0) return;
+      newest = Math.max(...made.map(({ proposal }) => proposal.seq));
+      now(world, (unit) => {
+        world.marks.add("all others forgot what was being made");
+        for (const peer of world.peers) if (peer !== writer) forget(world, unit, peer);
+      });
+    },
+  };
+};
+
+const forget = (world: World, unit: Unit, peer: SimPeer): void => {
+  if (!unit.chance(`seals peer ${peer.slot}`, 700)) return world.processes.crash(peer, "process");
+  world.operators.seal(peer);
+  const later = unit.between(`unseals peer ${peer.slot} after`, 150_000, 50_000, SECOND);
+  world.after(later, () => world.operators.unseal(peer));
 };
 
 /** A member ends that has applied the sharing of a key that it alone had, before it erases the whole of it. */

@@ -1,7 +1,13 @@
 /** Schedules of keys: they are made, renewed, destroyed and used while processes end, disks go back and members lie. */
 import type { WorkloadPlan } from "../base/Plan.ts";
 import { betray } from "../faults/Treason.ts";
-import { crashAtConsent, crashAtPackage, crashBeforeActivation, crashInRound } from "../moments/KeyMoments.ts";
+import {
+  crashAtConsent,
+  crashAtPackage,
+  crashBeforeActivation,
+  crashInRound,
+  forgetWhatIsMade,
+} from "../moments/KeyMoments.ts";
 import { changeUnderSigning, repairWhatIsLost, repairWithOthers, sealMidSession } from "../moments/KeysInUse.ts";
 import { moments } from "../moments/Moments.ts";
 import { BUSY_FAULTS, CLUSTER, type Family, happens, SLUGGISH, weights } from "./Schedule.ts";
@@ -56,10 +62,21 @@ export const keySchedules = {
     nemeses: () => [crashAtConsent()],
   },
   "coordinator-dies-after-package": {
+    share: 50,
     marks: { "a coordinator ended with its packages out": 3 },
     sizes: CLUSTER,
     plan: () => busy,
     nemeses: () => [crashAtPackage()],
+  },
+  "keygen-made-twice": {
+    share: 50,
+    marks: {
+      "a writer had a key made twice for one request": 4,
+      "a second session was finished between vote and certificate": 4,
+    },
+    sizes: CLUSTER,
+    plan: () => busy,
+    nemeses: () => [betray("twofold maker"), forgetWhatIsMade()],
   },
   "keygen-crash-each-round": {
     marks: { "ended in the round of Keygen.Stored": 20 },
