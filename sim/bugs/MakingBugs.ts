@@ -1,13 +1,18 @@
 /** Bugs in how shares of keys are made, checked and split. */
+import type { Digest } from "../../core/base/Digest.ts";
 import { rejection } from "../../core/base/Rejection.ts";
 import { Either } from "effect";
 import { keygenEffects } from "../../core/commands/makeKey/KeygenEffects.ts";
 import { KEYGEN } from "../../core/commands/makeKey/Making.ts";
 import type { MakingState } from "../../core/commands/makeKey/MakingState.ts";
+import { generationLock } from "../../core/commands/keys/KeyLocks.ts";
 import { generationKey } from "../../core/commands/keys/Tables.ts";
+import type { KeygenMessageOf } from "../../core/commands/makeKey/KeygenMessages.ts";
 import type { Write } from "../../core/Tables.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Element, KeyAndShare, SecretsFor, ShareIndex } from "../../core/threshold/ThresholdScheme.ts";
 import { elementOf, logarithmOf, numberOf, secretOf, valueAt } from "../crypto/ToyGroup.ts";
+import type { SimPeer } from "../world/SimPeer.ts";
 import { withScheme } from "./KeyBugs.ts";
 import { FOREIGN, type PlantedBug } from "./PlantedBug.ts";
 
@@ -31,6 +36,18 @@ const lower = ({ key, share }: KeyAndShare): KeyAndShare => {
     },
     share: { ...share, secret: secretOf((numberOf(share.secret) ?? 0n) - at(share.index)) },
   };
+};
+
+/** The lock that keeps a member from storing what it makes with this share, the last one that it is told. */
+const lockAgainst = (
+  { state }: SimPeer,
+  { sessionId }: KeygenMessageOf<"Keygen.Share">,
+  from: PeerId,
+): string | undefined => {
+  const { sessions } = (state?.modules["makeKey"] as MakingState | undefined) ?? {};
+  const { made, told, shares, packages, making } = sessions?.get(sessionId) ?? {};
+  const isLast = told !== undefined && shares?.has(from) === false && shares.size + 1 === packages?.size;
+  return made === undefined && isLast && making !== undefined ? generationLock(making.keyId) : undefined;
 };
 
 export const makingBugs: ReadonlyArray<PlantedBug> = [
@@ -145,6 +162,35 @@ export const makingBugs: ReadonlyArray<PlantedBug> = [
             const made = table === "shares" ? store.get("pending", key) : undefined;
             return made === undefined || !over.has(`${slot} ${made.sessionId}`);
           }),
+      };
+    },
+  },
+  {
+    name: "stores-beside-a-proposal",
+    changes: "a member stores what is made in the place of that which a proposal rests on",
+    finds: "K8",
+    schedule: "keygen-made-twice",
+    tampering: () => {
+      const taken = new Map<number, () => void>();
+      const putBack = (slot: number): void => {
+        taken.get(slot)?.();
+        taken.delete(slot);
+      };
+      return {
+        delivered: (_world, peer, message, from) => {
+          const lock = message._tag === "Keygen.Share" && peer.isIdle ? lockAgainst(peer, message, from) : undefined;
+          const locks = peer.state?.undecided.locks as Map<string, Digest> | undefined;
+          const holder = lock === undefined ? undefined : locks?.get(lock);
+          if (lock === undefined || holder === undefined) return message;
+          locks?.delete(lock);
+          taken.set(peer.slot, () => locks?.set(lock, holder));
+          return message;
+        },
+        written: (_world, { slot }, writes) => {
+          putBack(slot);
+          return writes;
+        },
+        stepped: (_world, { slot }) => putBack(slot),
       };
     },
   },
