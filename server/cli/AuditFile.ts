@@ -4,7 +4,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { Effect, Either, type Scope } from "effect";
 import { type JsonValue, parseStrictJson } from "../../core/codec/StrictJson.ts";
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
-import { printLines } from "./Output.ts";
+import { isUnread, printLines } from "./Output.ts";
 
 /** Far above the longest event. */
 const LINE_BYTES = 256 * 1024;
@@ -70,7 +70,7 @@ export interface LineOutput {
 
 const toTerminal: LineOutput = {
   write: (lines) => (lines.length === 0 ? Effect.void : printLines(lines)),
-  isClosed: () => process.stdout.errored !== null && process.stdout.errored !== undefined,
+  isClosed: () => isUnread(),
 };
 
 const opened = (file: string): Effect.Effect<FileHandle, CliFailure> =>

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { Effect } from "effect";
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
 import { optionalText } from "./KeyOptions.ts";
+import { writeTo } from "./Output.ts";
 
 export const outOption = optionalText("out", "FILE", "Where it is written. Default: standard output.");
 
@@ -13,8 +14,4 @@ export const writeOut = (file: string, bytes: Uint8Array): Effect.Effect<void, C
     catch: () => usageFailure(`--out: ${file} cannot be written; check the folder and the disk`),
   });
 
-export const printBytes = (bytes: Uint8Array): Effect.Effect<void> =>
-  Effect.async<void>((resume) => {
-    // A reader that went away has read enough.
-    process.stdout.write(bytes, () => resume(Effect.void));
-  });
+export const printBytes = (bytes: Uint8Array): Effect.Effect<void, CliFailure> => writeTo(process.stdout, bytes);

@@ -7,11 +7,11 @@ import * as HelpDoc from "@effect/cli/HelpDoc";
 import { isValidationError } from "@effect/cli/ValidationError";
 import { makeRunMain, type Teardown } from "@effect/platform/Runtime";
 import * as NodeContext from "@effect/platform-node/NodeContext";
-import { Array as Arr, Cause, Effect, Either, Exit, HashMap, HashSet, Option } from "effect";
+import { Array as Arr, Cause, Effect, Either, Exit, HashMap, HashSet } from "effect";
 import { packageVersion } from "../config/Version.ts";
 import { CliFailure, exitCodes, usageFailure } from "./CliFailure.ts";
 import { withPlainConsole } from "./PlainConsole.ts";
-import { printErrorLines, printFailure } from "./Output.ts";
+import { printErrorLines, printFailure, writeWhole } from "./Output.ts";
 import { secretInArguments } from "./SecretArguments.ts";
 
 export interface CustodySettings<R, E, A> {
@@ -180,7 +180,7 @@ const untilStopped = new Set(["server", "dev"]);
 export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>, args: ReadonlyArray<string>): number => {
   if (Exit.isSuccess(exit)) return exitCodes.done;
   if (Cause.isInterruptedOnly(exit.cause)) return untilStopped.has(args[0] ?? "") ? exitCodes.done : interruptedCode;
-  const error = Option.getOrUndefined(Cause.failureOption(exit.cause));
+  const error = Cause.squash(exit.cause);
   if (error instanceof CliFailure) return exitCodes[error.kind];
   return isValidationError(error) ? exitCodes.usage : internalCode;
 };
@@ -212,7 +212,8 @@ const runMainOf = (args: ReadonlyArray<string>) =>
 /** Runs the command line of this process and exits. */
 export const runCustody = <E, A>(settings: CustodySettings<NodeContext.NodeContext, E, A>): void => {
   const args = process.argv.slice(2);
-  // The reader of the output may stop reading; that is no reason to fail.
+  writeWhole(process.stdout);
+  // Each write says itself what became of it.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const teardown: Teardown = (exit, onExit) => onExit(exitCodeOf(exit, args));
   runMainOf(args)(custodyProgram(settings, args), { teardown, disableErrorReporting: true });

@@ -7,7 +7,7 @@ import { keyStatuses } from "../../core/commands/keys/KeyRecord.ts";
 import { usageFailure } from "./CliFailure.ts";
 import { type KeyPage, readKeyPage } from "./KeyAnswers.ts";
 import { optionalText } from "./KeyOptions.ts";
-import { jsonLine, printErrorLines, printLines } from "./Output.ts";
+import { isUnread, jsonLine, printErrorLines, printLines } from "./Output.ts";
 import type { Service } from "./ServiceClient.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
 import { tableLines } from "./Table.ts";
@@ -36,7 +36,7 @@ const print = ({ call }: Service, query: URLSearchParams, all: boolean, json: bo
       if (json) yield* printLines([jsonLine(body)]);
       else if (page.items.length > 0) yield* printLines(tableLines(HEADING, page.items.map(rowOf)));
       else if (page.nextCursor === null && !query.has("cursor")) yield* printErrorLines(["there is no such key"]);
-      if (!all || page.nextCursor === null) return page.nextCursor;
+      if (!all || page.nextCursor === null || isUnread()) return page.nextCursor;
       query.set("cursor", page.nextCursor);
     }
   });

@@ -5,7 +5,7 @@ import { Effect, Option } from "effect";
 import { metadataOf, metadataOption } from "./ApproverOptions.ts";
 import { type ApproverPage, readListAnswer } from "./Answers.ts";
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
-import { jsonLine, printErrorLines, printLines } from "./Output.ts";
+import { isUnread, jsonLine, printErrorLines, printLines } from "./Output.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
 import type { Service } from "./ServiceClient.ts";
 import { tableLines } from "./Table.ts";
@@ -57,7 +57,7 @@ const print = (service: Service, query: URLSearchParams, all: boolean, json: boo
       else if (page.items.length > 0) yield* printLines(tableLines(HEADING, page.items.map(rowOf)));
       else if (isFirst && page.nextCursor === null)
         yield* printErrorLines([isFiltered(query) ? "no version has all of that" : "nothing is registered yet"]);
-      if (!all || page.nextCursor === null) return page.nextCursor;
+      if (!all || page.nextCursor === null || isUnread()) return page.nextCursor;
       query.set("cursor", page.nextCursor);
     }
   });

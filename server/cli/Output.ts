@@ -1,14 +1,53 @@
 /** Everything the command line writes: results on standard output, the rest on standard error. */
+import { fstatSync, writeSync } from "node:fs";
+import type { Writable } from "node:stream";
 import { Effect } from "effect";
 import { stringify } from "yaml";
-import { CliFailure } from "./CliFailure.ts";
+import { CliFailure, usageFailure } from "./CliFailure.ts";
 import { problemLines } from "./Problem.ts";
 
-const write = (stream: NodeJS.WriteStream, text: string): Effect.Effect<void> =>
-  Effect.async<void>((resume) => {
-    // A reader that went away has read enough.
-    stream.write(text, () => resume(Effect.void));
+/** What was written to a stream, and whether anybody reads it. */
+type Sink = Pick<Writable, "write">;
+
+/** Those whose reader went away: the stream itself forgets it. */
+const unread = new WeakSet<Sink>();
+
+/** Whether the reader of standard output went away, so that a command which goes on has no reason to. */
+export const isUnread = (sink: Sink = process.stdout): boolean => unread.has(sink);
+
+const codeOf = (error: Error): string => ("code" in error && typeof error.code === "string" ? error.code : "unknown");
+
+/**
+ * Writes all of it and waits until it is handed over. A reader that went away has read enough; whatever else keeps a
+ * result from being written is a failure, as it is with `--out`.
+ */
+export const writeTo = (sink: Sink, content: string | Uint8Array): Effect.Effect<void, CliFailure> =>
+  Effect.async((resume) => {
+    sink.write(content, (error) => {
+      if (error === null || error === undefined) return resume(Effect.void);
+      if (codeOf(error) === "EPIPE") unread.add(sink);
+      if (unread.has(sink)) return resume(Effect.void);
+      resume(
+        usageFailure(`standard output cannot be written (${codeOf(error)}); it holds what came before, or a part`),
+      );
+    });
   });
+
+/**
+ * Makes every write to standard output whole or a failure where that is a file: Node takes one that the disk had room
+ * for in part as done.
+ */
+export const writeWhole = (stream: NodeJS.WriteStream & { readonly fd: number }): void => {
+  if (!fstatSync(stream.fd).isFile()) return;
+  stream._write = (chunk: Uint8Array, _encoding, done) => {
+    try {
+      for (let at = 0; at < chunk.length; ) at += writeSync(stream.fd, chunk, at);
+    } catch (cause) {
+      return done(cause instanceof Error ? cause : new Error(String(cause)));
+    }
+    done();
+  };
+};
 
 /** Text from elsewhere, without control characters, which could steer a terminal. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\u{fffd}");
@@ -21,13 +60,15 @@ export const jsonLine = (value: unknown): string =>
     ),
   );
 
-/** Writes lines to standard output and waits until they are handed over. */
-export const printLines = (lines: ReadonlyArray<string>): Effect.Effect<void> =>
-  write(process.stdout, lines.map((line) => `${line}\n`).join(""));
+const joined = (lines: ReadonlyArray<string>): string => lines.map((line) => `${line}\n`).join("");
 
-/** Writes lines to standard error and waits until they are handed over. */
+/** Writes lines to standard output. */
+export const printLines = (lines: ReadonlyArray<string>): Effect.Effect<void, CliFailure> =>
+  writeTo(process.stdout, joined(lines));
+
+/** Writes lines to standard error; where that cannot be written, nothing could say so. */
 export const printErrorLines = (lines: ReadonlyArray<string>): Effect.Effect<void> =>
-  write(process.stderr, lines.map((line) => `${line}\n`).join(""));
+  Effect.ignore(writeTo(process.stderr, joined(lines)));
 
 /** Times of the API are Unix milliseconds; people read them as RFC 3339. */
 const withTimes = (key: unknown, value: unknown): unknown =>
@@ -47,7 +88,7 @@ export interface Printed {
 }
 
 /** Prints a result: one line of JSON, or a headline and the value as YAML. */
-export const printResult = ({ json, headline, value }: Printed): Effect.Effect<void> =>
+export const printResult = ({ json, headline, value }: Printed): Effect.Effect<void, CliFailure> =>
   printLines(
     json ? [jsonLine(value)] : [...(headline === undefined ? [] : [printable(headline)]), ...yamlLines(value)],
   );

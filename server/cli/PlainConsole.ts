@@ -2,18 +2,14 @@
 import { stripVTControlCharacters } from "node:util";
 import { Effect } from "effect";
 import { helpLines } from "./HelpLines.ts";
+import { printErrorLines, printLines } from "./Output.ts";
 
 const colored = (stream: NodeJS.WriteStream): boolean => stream.isTTY && (process.env["NO_COLOR"] ?? "") === "";
 
-const line =
-  (stream: NodeJS.WriteStream, words: ReadonlyArray<string>) =>
-  (...parts: ReadonlyArray<unknown>): Effect.Effect<void> =>
-    Effect.async<void>((resume) => {
-      const text = parts.map(String).join(" ");
-      stream.write(`${helpLines(colored(stream) ? text : stripVTControlCharacters(text), words)}\n`, () =>
-        resume(Effect.void),
-      );
-    });
+const textFor = (stream: NodeJS.WriteStream, words: ReadonlyArray<string>, parts: ReadonlyArray<unknown>): string => {
+  const text = parts.map(String).join(" ");
+  return helpLines(colored(stream) ? text : stripVTControlCharacters(text), words);
+};
 
 /**
  * Runs an effect whose `Console.log` and `Console.error` write that way.
@@ -27,7 +23,8 @@ export const withPlainConsole =
     Effect.consoleWith((current) =>
       Effect.withConsole(effect, {
         ...current,
-        log: line(process.stdout, words),
-        error: isJson ? () => Effect.void : line(process.stderr, words),
+        // A console cannot fail, and a help that nobody gets must not end as if it had been given.
+        log: (...parts) => Effect.orDie(printLines([textFor(process.stdout, words, parts)])),
+        error: (...parts) => (isJson ? Effect.void : printErrorLines([textFor(process.stderr, words, parts)])),
       }),
     );

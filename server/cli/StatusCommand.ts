@@ -5,7 +5,7 @@ import { Effect, Option, Schedule } from "effect";
 import { readStatusAnswer } from "./Answers.ts";
 import { CliFailure, usageFailure } from "./CliFailure.ts";
 import { durationOption } from "./DurationOption.ts";
-import { jsonLine, printable, printLines, printResult } from "./Output.ts";
+import { isUnread, jsonLine, printable, printLines, printResult } from "./Output.ts";
 import { peerListOptions, peersOf } from "./PeerList.ts";
 import { type PeerStatus, peerStatuses, STATUS_PATH } from "./PeerStatus.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
@@ -105,7 +105,11 @@ export const statusCommand = Command.make("status", options, ({ all, peers, watc
       );
       return failure;
     });
-    if (watchMillis !== undefined) return yield* Effect.repeat(show, Schedule.spaced(watchMillis));
+    if (watchMillis !== undefined) {
+      const again = Schedule.whileOutput(Schedule.spaced(watchMillis), () => !isUnread());
+      yield* Effect.repeat(show, again);
+      return;
+    }
     const failure = yield* show;
     if (failure !== undefined) return yield* failure;
   }).pipe(Effect.scoped),

@@ -29,6 +29,10 @@ const shareLines = ({ shares64, encryptedShares }: ShownShares): ReadonlyArray<s
   "Give each share to a different person and keep them apart from backups of the database.",
 ];
 
+/** Says what becomes of shares that could not be shown: nobody can ask for them again. */
+const orLost = (printed: Effect.Effect<void, CliFailure>, hint: string): Effect.Effect<void, CliFailure> =>
+  Effect.mapError(printed, ({ message }) => usageFailure(message, hint));
+
 const initLines = (answer: Effect.Effect.Success<ReturnType<typeof readInitAnswer>>): ReadonlyArray<string> => [
   `Peer ${answer.peerId} is initialized (threshold ${answer.threshold} of ${answer.total} peers).`,
   "",
@@ -80,8 +84,11 @@ const init = Command.make(
       const joining = join ? { join } : {};
       const body = { peerId, threshold, total, ...joining, ...(recipients.length === 0 ? {} : { recipients }) };
       const answer = yield* call({ method: "POST", path: "/v1/custody/system/init", body });
-      if (json) return yield* printResult({ json, value: answer.body });
-      yield* printLines(initLines(yield* readInitAnswer(answer.body)));
+      const lines = json ? [] : initLines(yield* readInitAnswer(answer.body));
+      yield* orLost(
+        json ? printResult({ json, value: answer.body }) : printLines(lines),
+        "the peer is initialized, and its shares are lost: stop it, remove its data.dir and initialize it again",
+      );
     }).pipe(Effect.scoped),
 ).pipe(Command.withDescription("Initialize one peer and print its unseal shares, once."));
 
@@ -193,9 +200,13 @@ const rekey = Command.make("rekey", rekeyOptions, ({ start, shares, threshold, r
     const { call } = yield* serviceOf(service, process.env);
     const send = (body: unknown) => call({ method: "POST", path: REKEY_PATH, body });
     const tell = (body: unknown) =>
-      json
-        ? printResult({ json, value: body })
-        : Effect.flatMap(readRekeyAnswer(body), (answer) => printLines(rekeyLines(answer)));
+      Effect.gen(function* () {
+        const lines = json ? [] : rekeyLines(yield* readRekeyAnswer(body));
+        yield* orLost(
+          json ? printResult({ json, value: body }) : printLines(lines),
+          "new shares that were to be shown are lost, and the present ones still hold: rekey --reset, then begin again",
+        );
+      });
     if (reset) return yield* tell((yield* send({ reset: true })).body);
     if (start) {
       const keys = yield* recipientsIn(recipients);
