@@ -106,6 +106,15 @@ export interface Module {
   readonly timers: { readonly [name: string]: TimerHandler };
   /** Names, at most so many, of what it has that no promotion can carry; absent where all of it moves. */
   readonly unpromotable?: (context: StepContext, limit: number) => ReadonlyArray<string>;
+  /**
+   * Erases rows of its own that the registry does not bear out, one that was taken over from all members; absent where it
+   * has none. Before that nothing of the kind goes: what a restored peer is offered may be false.
+   *
+   * @param after of the rows, the last one that an earlier call has looked at
+   * @param limit how many are looked at
+   * @returns the last one looked at; undefined where there are no more
+   */
+  readonly sweep?: (step: Step, after: string, limit: number) => string | undefined;
   /** Continues what waits, where it can go on; called at the end of every event. */
   readonly goOn: (step: Step) => void;
 }

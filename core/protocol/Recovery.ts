@@ -19,7 +19,17 @@ import { ask, nonceFor } from "./Readiness.ts";
 import { type Restoration, restorationCodec, RESTORATION_TAG, restorationHash } from "./Restoration.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
-import { askSource, freshRecovery, freshTransfer, hide, recover, requestMore, sumUp, waitFor } from "./TakingOver.ts";
+import {
+  askSource,
+  freshRecovery,
+  freshTransfer,
+  hide,
+  recover,
+  requestMore,
+  sumUp,
+  sweepOn,
+  waitFor,
+} from "./TakingOver.ts";
 import { type PeerId, signersFor } from "./Topology.ts";
 import { diskHere } from "./UnionPages.ts";
 import { BEING_VERIFIED } from "./Unavailable.ts";
@@ -135,6 +145,7 @@ export const onRecoverTimer = (step: Step): void => {
   if (step.mode === "recovering" && isMisled(step)) return begin(step, 0);
   const { transfer } = recovery;
   if (step.mode === "announcing" && transfer?.isShared === true) return waitFor(step, UNRECORDED);
+  if (transfer?.sweep !== undefined) return sweepOn(step, recovery, transfer, transfer.sweep);
   if (transfer?.sum !== undefined) return sumUp(step, recovery, transfer, transfer.sum);
   if (transfer !== undefined && transfer.askedAt === undefined) return requestMore(step, transfer);
   inquireAgain(step, recovery);

@@ -15,6 +15,14 @@ export interface Sum {
   readonly isSound: boolean;
 }
 
+/** What is left of the old disk beside the registry goes once that is known to be true, a part at a time. */
+export interface Sweep {
+  readonly registry: { readonly set: SetAccumulator; readonly approvers: number };
+  /** Which of the modules that have such rows is swept, and its last row that was looked at. */
+  readonly at: number;
+  readonly after: string;
+}
+
 /** At the writer, where every member is being restored: all their registries become one (Union.ts). */
 export interface Union {
   /** The members whose registries are united with its own, in this order, each in the incarnation it must stay in. */
@@ -56,6 +64,8 @@ export interface Transfer {
   readonly newest: number;
   /** Once all slots are settled: the registry read again from the first row, to compare its root. */
   readonly sum: Sum | undefined;
+  /** Once it was found to be the offered one, and all members agree on it. */
+  readonly sweep: Sweep | undefined;
   /** Monotonic milliseconds: when it last moved on, and when it was last asked for more; undefined before it is. */
   readonly movedAt: number;
   readonly askedAt: number | undefined;

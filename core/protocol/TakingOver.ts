@@ -3,7 +3,7 @@
  * becomes a member again when its registry is the one that was offered (protocol.md 4f, S26).
  */
 import type { Capacities } from "../base/Capacities.ts";
-import type { Recovery, Sum, Transfer, Union } from "./RecoveryState.ts";
+import type { Recovery, Sum, Sweep, Transfer, Union } from "./RecoveryState.ts";
 import type { PeerState } from "./PeerState.ts";
 import { SELF } from "./Tables.ts";
 import type { Step } from "./Step.ts";
@@ -65,6 +65,7 @@ export const freshTransfer = (
   decided: 0,
   newest: 0,
   sum: undefined,
+  sweep: undefined,
   movedAt: step.elapsed,
   askedAt: step.elapsed,
 });
@@ -258,8 +259,18 @@ export const sumUp = (step: Step, recovery: Recovery, transfer: Transfer, sum: S
   else if (!isPromised(step, transfer))
     return waitFor(step, `what peer ${transfer.helper} offers is not the registry of the promotion`, transfer.helper);
   const registry = { set, approvers: count };
-  if (transfer.isShared) finish(step, registry, transfer.decided);
+  if (transfer.isShared) sweepOn(step, recovery, transfer, { registry, at: 0, after: "" });
   else show(step, registry, UNASKED);
+};
+
+/** Erases a part of what the registry does not bear out, and takes part with it once nothing of that is left. */
+export const sweepOn = (step: Step, recovery: Recovery, transfer: Transfer, { registry, at, after }: Sweep): void => {
+  const sweeps = step.context.commands.modules.flatMap(({ sweep }) => sweep ?? []);
+  const last = sweeps[at]?.(step, after, step.capacities.summedRecords);
+  const next = last === undefined ? { at: at + 1, after: "" } : { at, after: last };
+  if (next.at >= sweeps.length) return finish(step, registry, transfer.decided);
+  step.draft("rejoining").recovery = { ...recovery, transfer: { ...transfer, sweep: { registry, ...next } } };
+  recover(step);
 };
 
 /** The one step in which the registry becomes visible and this peer a member like any other. */

@@ -1,12 +1,20 @@
 /**
  * K9: what is erased stays erased: no share of a generation that is destroyed or superseded is stored or left, and its
- * box is in no row, whatever the table and the field.
+ * box is in no row, whatever the table and the field. A restored peer keeps its shares until it is a member again.
  */
-import type { TableName } from "../../core/Tables.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
+import type { Rows, RowView, TableName } from "../../core/Tables.ts";
 import { Violation } from "../base/Violation.ts";
 import type { Checker } from "./Checker.ts";
 import { ErasedBoxes } from "./ErasedBoxes.ts";
 import type { Ghost } from "./Ghost.ts";
+
+/** What a generation is at a peer; undefined where it is not there. */
+const stateAt = (store: RowView, name: string): Rows["generations"]["state"] | undefined => {
+  const generation = store.get("generations", name);
+  const isEnded = store.get("custodyKeys", generation?.keyId ?? "")?.status === "DESTROYED";
+  return isEnded ? "DESTROYED" : generation?.state;
+};
 
 export const K9 = (ghost: Ghost): Checker => {
   const boxes = new ErasedBoxes(ghost.product.composition.tables.names as ReadonlyArray<TableName>);
@@ -27,9 +35,7 @@ export const K9 = (ghost: Ghost): Checker => {
     written: {
       shares: (peer, write) => {
         if (write.op === "remove" || ghost.isLying(peer.slot) || peer.isDamaged) return;
-        const generation = peer.store.get("generations", write.key);
-        const isEnded = peer.store.get("custodyKeys", generation?.keyId ?? "")?.status === "DESTROYED";
-        const state = isEnded ? "DESTROYED" : generation?.state;
+        const state = stateAt(peer.store, write.key);
         if (state === "DESTROYED" || state === "SUPERSEDED")
           throw new Violation(
             "K9",
@@ -40,8 +46,21 @@ export const K9 = (ghost: Ghost): Checker => {
       generations: (peer, write) => {
         if (write.op === "remove" || write.row.state !== "DESTROYED" || ghost.isLying(peer.slot) || peer.isDamaged)
           return;
-        if (peer.store.get("shares", write.key) !== undefined)
+        const isRecovering = peer.store.get("restore", SELF)?.recovering === true;
+        if (!isRecovering && peer.store.get("shares", write.key) !== undefined)
           throw new Violation("K9", `peer ${peer.slot} destroyed generation ${write.key}`, "its share is there still");
+      },
+      restore: (peer, write) => {
+        if (write.op === "remove" || write.row.recovering || ghost.isLying(peer.slot) || peer.isDamaged) return;
+        for (const { key } of peer.store.scan("shares", "", Number.MAX_SAFE_INTEGER)) {
+          const state = stateAt(peer.store, key);
+          if (state !== "ACTIVE" && state !== "HISTORICAL")
+            throw new Violation(
+              "K9",
+              `restored peer ${peer.slot} takes part again, and generation ${key} is ${state ?? "not there"}`,
+              "it has a share of it",
+            );
+        }
       },
     },
   };

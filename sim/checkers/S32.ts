@@ -132,9 +132,12 @@ export const S32 = (ghost: Ghost): Checker => {
       promotion: ({ slot, honest }, write, writes) => {
         if (honest && write.op !== "remove") assertTold(slot, `PROMOTION_${write.row.stage}`, writes);
       },
-      // What comes with a certificate was made with the others.
+      // What comes with a certificate was made with the others; so was what a restored peer had of it already.
       shares: ({ slot, honest }, { op, key }, writes) => {
-        if (honest && op === "insert" && !writes.some(({ table }) => table === "certificates"))
+        const isOfAll = writes.some(
+          (each) => each.table === "certificates" || (each.table === "pending" && each.key === key),
+        );
+        if (honest && op === "insert" && !isOfAll)
           assertTold(slot, `SHARE_REPAIRED of ${key}`, writes, (row) => isOfShare(key, row));
       },
       consents: ({ slot, honest }, { op, key }, writes) => {

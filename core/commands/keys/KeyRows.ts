@@ -46,7 +46,7 @@ export const eraseShare = (step: Step, keyId: string, generation: number): void 
   drop(step, "shares", generationKey(keyId, generation));
 
 /** What was made for a generation is this peer's share of it from now on, if it is of this very generation. */
-const takePending = (step: Step, { keyId, generation, transcript }: Generation): void => {
+export const takePending = (step: Step, { keyId, generation, transcript }: Generation): void => {
   const rows = step.rows(keyTables);
   const key = generationKey(keyId, generation);
   const pending = rows.current("pending", key);
@@ -91,9 +91,11 @@ const installKey = (step: Step, key: Key): boolean => {
   const known = rows.current("custodyKeys", key.keyId);
   if (known !== undefined && known.revision >= key.revision) return false;
   rows.put("custodyKeys", key.keyId, key);
-  if (key.status === "DESTROYED") eraseAll(step, key.keyId);
   return true;
 };
+
+// What is taken over may turn out to be false, or be aborted later: this peer's own shares, and what it has made, stay as
+// they are until it takes part with the result (makeKey/TakenOver.ts).
 
 /**
  * Takes a generation over from another member; its changes may come in any order.
@@ -109,14 +111,7 @@ export const installGeneration = (step: Step, { key, generation, keyIdentity }: 
   const lastAt = generationKey(generation.keyId, generation.generation - 1);
   const last = rows.current("generations", lastAt);
   if (last?.state === "ACTIVE") rows.put("generations", lastAt, { ...last, state: stateBefore(generation.madeBy) });
-  // All that have it have applied what came after it.
-  if (generation.madeBy === "REFRESH") eraseShare(step, generation.keyId, generation.generation - 1);
   const isNewest = installKey(step, key);
-  takePending(step, generation);
-  const now = rows.current("generations", at);
-  const isDestroyed = rows.current("custodyKeys", key.keyId)?.status === "DESTROYED";
-  if (isDestroyed || now?.state === "DESTROYED" || now?.state === "SUPERSEDED")
-    eraseShare(step, generation.keyId, generation.generation);
   const owners = step.rows(approverTables);
   const owner = custodyOwner(generation.keyId);
   if (owners.current("keys", keyIdentity)?.id !== owner) owners.put("keys", keyIdentity, { id: owner });
@@ -132,7 +127,6 @@ export const undoGeneration = (step: Step, { generation, keyIdentity }: MadeGene
   drop(step, "custodyKeys", keyId);
   drop(step, "generations", generationKey(keyId, number));
   drop(step, "generations", generationKey(keyId, number - 1));
-  eraseShare(step, keyId, number);
   const owners = step.rows(approverTables);
   if (owners.current("keys", keyIdentity)?.id === custodyOwner(keyId))
     owners.write({ op: "remove", table: "keys", key: keyIdentity });
@@ -175,14 +169,12 @@ export const applyDestruction = (step: Step, destroyed: DestroyedGeneration): vo
 };
 
 /** Takes a destruction over from another member, before or after what it destroys; says whether reads may differ. */
-export const installDestruction = (step: Step, destroyed: DestroyedGeneration): boolean => {
-  const { key, generation } = destroyed;
+export const installDestruction = (step: Step, { key, generation }: DestroyedGeneration): boolean => {
   const rows = step.rows(keyTables);
   const at = generationKey(key.keyId, generation.generation);
   const isKnown = rows.current("generations", at)?.state === "DESTROYED";
   if (!isKnown) rows.put("generations", at, generation);
   const isNewest = installKey(step, key);
-  eraseDestroyed(step, destroyed);
   return !isKnown || isNewest;
 };
 

@@ -79,11 +79,7 @@ export const makeKey: Command<Making, Making> = {
     noteRefreshed(step, id, effects);
     forgetMark(step, generationKey(made.key.keyId, made.key.generation));
   },
-  install: (step, _id, effects) => {
-    const made = keygenEffects.certified(effects);
-    forgetMark(step, generationKey(made.key.keyId, made.key.generation));
-    return installGeneration(step, made);
-  },
+  install: (step, _id, effects) => installGeneration(step, keygenEffects.certified(effects)),
   undo: (step, _id, effects) => undoGeneration(step, keygenEffects.certified(effects)),
   audit: (effects) => {
     const { generation } = keygenEffects.certified(effects);

@@ -11,6 +11,7 @@ import { closeSessions, forgetSessions } from "./KeygenEnd.ts";
 import { makings } from "./MakingState.ts";
 import { eraseSuperseded } from "./OldShares.ts";
 import { PENDING_TIMER, tidyPending } from "./PendingRows.ts";
+import { sweepShares } from "./TakenOver.ts";
 
 const ACTIVE: ReadonlySet<Mode> = new Set(["active"]);
 /** A peer that recovers keeps what it has until it knows what became of it. */
@@ -52,5 +53,6 @@ export const makeKeyModule = {
     [PENDING_TIMER]: { modes: TAKING_PART, run: nothing },
     [PROCEED_TIMER]: { modes: TAKING_PART, run: nothing },
   },
+  sweep: sweepShares,
   goOn,
 } satisfies Module;
