@@ -5,7 +5,7 @@
  * peers of a cluster make the same one.
  */
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import { type Codec, digest, pair, text } from "../core/codec/Codec.ts";
+import { type Codec, entropy, pair, text } from "../core/codec/Codec.ts";
 import { encodeAfter, withEncoding } from "../core/codec/CborWriter.ts";
 import { utf8Bytes } from "../core/codec/Utf8.ts";
 import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
@@ -37,7 +37,7 @@ const SEPARATOR = Uint8Array.of(0);
 const LANES = 1024;
 const SET_TAG = "CUSTODY_SET_V1";
 const DERIVE_TAG = "CUSTODY_DERIVE_V1";
-const derivedFrom = pair(digest, text(1024));
+const derivedFrom = pair(entropy, text(1024));
 /** Signatures found valid, remembered so that a statement seen again costs a lookup. */
 const REMEMBERED = 8192;
 /** Elements recently put into sets, remembered because replacing one takes it out again; each has 2 KB of lanes. */

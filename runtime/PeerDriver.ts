@@ -14,7 +14,7 @@ import { boot, bootDamaged } from "../core/protocol/Boot.ts";
 import type { Ceremony } from "../core/webauthn/Ceremony.ts";
 import type { SignatureProvider } from "../core/credential/SignatureProvider.ts";
 import type { Crypto, Signer } from "../core/crypto/Crypto.ts";
-import type { Digest } from "../core/base/Digest.ts";
+import type { Entropy } from "../core/base/Digest.ts";
 import type { Event, Settings, StepContext, TimerName } from "../core/protocol/Event.ts";
 import { takeStep } from "../core/Peer.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
@@ -31,7 +31,7 @@ export interface DriverPorts {
   /** Both clocks of this machine. */
   readonly clock: () => Reading;
   /** 32 fresh random bytes. */
-  readonly entropy: () => Digest;
+  readonly entropy: () => Entropy;
   readonly crypto: Crypto;
   readonly commands: Commands;
   readonly providers: ReadonlyMap<string, SignatureProvider>;
@@ -97,8 +97,8 @@ class Context implements StepContext {
   readonly shareVault: ShareVault | undefined;
   readonly settings: Settings;
   readonly judgesTokens: boolean;
-  readonly #draw: () => Digest;
-  #entropy: Digest | undefined;
+  readonly #draw: () => Entropy;
+  #entropy: Entropy | undefined;
 
   constructor(ports: DriverPorts, keys: KeysInUse | undefined) {
     this.#reading = ports.clock();
@@ -128,7 +128,7 @@ class Context implements StepContext {
     return this.#reading.elapsed;
   }
 
-  get entropy(): Digest {
+  get entropy(): Entropy {
     this.#entropy ??= this.#draw();
     return this.#entropy;
   }

@@ -1,6 +1,6 @@
 import { nobleKeyCrypto } from "./threshold/NobleKeyCrypto.ts";
 import { describe, expect, it } from "vitest";
-import type { Digest } from "../core/base/Digest.ts";
+import type { Entropy } from "../core/base/Digest.ts";
 import { installedProviders } from "../core/credential/SignatureProvider.ts";
 import { ceremony, Cluster, crypto, inUse, settingsOf } from "../properties/cluster/Cluster.ts";
 import { commands } from "../core/commands/Commands.ts";
@@ -15,7 +15,7 @@ const newPeer = () => {
   const driver = new PeerDriver({
     store: { ...empty, atStart: empty, commit: (_writes, done) => void flushes.push(() => done()) },
     clock: () => ({ now: 1_800_000_000_000, asBefore: [], elapsed: 0 }),
-    entropy: () => "22".repeat(32) as Digest,
+    entropy: () => "22".repeat(32) as Entropy,
     crypto,
     commands,
     providers: installedProviders,

@@ -6,7 +6,7 @@
  * from a {@link CborSource}, refusing whatever does not fit by the path of the field.
  * Records are maps with unsigned integer keys in ascending order, RFC 8949 4.2.1.
  */
-import type { Digest, PublicKey, Signature } from "../base/Digest.ts";
+import type { Digest, Entropy, PublicKey, Signature } from "../base/Digest.ts";
 import type { CborSource } from "./CborSource.ts";
 import { expected, textOf, within } from "./DecodeFault.ts";
 import { utf8Length } from "./Utf8.ts";
@@ -95,6 +95,7 @@ const hexOf = <A extends string>(length: number): Codec<A> => ({
 });
 
 export const digest: Codec<Digest> = hexOf<Digest>(32);
+export const entropy: Codec<Entropy> = hexOf<Entropy>(32);
 export const publicKey: Codec<PublicKey> = hexOf<PublicKey>(32);
 export const signature: Codec<Signature> = hexOf<Signature>(64);
 

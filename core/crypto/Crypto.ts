@@ -6,7 +6,7 @@
  * that nobody inside the simulation can forge. Nothing here is asynchronous.
  */
 import type { Codec } from "../codec/Codec.ts";
-import type { Digest, PublicKey, SetAccumulator, Signature } from "../base/Digest.ts";
+import type { Digest, Entropy, PublicKey, SetAccumulator, Signature } from "../base/Digest.ts";
 
 /** Pure functions over bytes and values; holds no secret. */
 export interface Crypto {
@@ -23,11 +23,11 @@ export interface Crypto {
   /** HMAC-SHA256 over the same preimage, 64 hexadecimal characters. */
   readonly mac: <A>(secret: Uint8Array, tag: string, codec: Codec<A>, value: A) => Digest;
   /** The public half of a key for one agreement, from 32 fresh random bytes (X25519, RFC 7748). */
-  readonly agreementKey: (secret: Digest) => Digest;
+  readonly agreementKey: (secret: Entropy) => Digest;
   /** What only the holders of either secret know; undefined where the other half is none that could give it. */
-  readonly agree: (secret: Digest, theirs: Digest) => Uint8Array | undefined;
+  readonly agree: (secret: Entropy, theirs: Digest) => Uint8Array | undefined;
   /** 32 bytes that only a holder of the seed can tell from random ones; another label gives other bytes. */
-  readonly derive: (seed: Digest, label: string) => Uint8Array;
+  readonly derive: (seed: Entropy, label: string) => Uint8Array;
   /** The digest of the empty multiset. */
   readonly emptySet: SetAccumulator;
   /** The accumulator with one element removed (if given) and one added: constant time in the size of the set. */

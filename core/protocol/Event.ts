@@ -3,7 +3,7 @@ import type { ActorCheck } from "../auth/ActorCheck.ts";
 import type { Ceremony } from "../webauthn/Ceremony.ts";
 import type { SignatureProvider } from "../credential/SignatureProvider.ts";
 import type { Crypto, Signer } from "../crypto/Crypto.ts";
-import type { Digest, PublicKey } from "../base/Digest.ts";
+import type { Digest, Entropy, PublicKey } from "../base/Digest.ts";
 import type { Capacities } from "../base/Capacities.ts";
 import type { Commands } from "./Command.ts";
 import type { Call } from "./Forward.ts";
@@ -139,7 +139,7 @@ export interface StepContext {
    * 32 fresh random bytes for this step. Secrets are derived from them, so a step that may make one sends the bytes
    * themselves to nobody.
    */
-  readonly entropy: Digest;
+  readonly entropy: Entropy;
   readonly crypto: Crypto;
   /** Present exactly while the peer is unsealed. */
   readonly signer: Signer | undefined;

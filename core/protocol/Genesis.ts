@@ -21,6 +21,7 @@ import { cardMac, firstTopology, type GenesisCard, isCardMac } from "./GenesisCa
 import { beginJoining } from "./Joining.ts";
 import { beginDeclared } from "./Recovery.ts";
 import type { MessageOf } from "./Message.ts";
+import { freshNonce } from "./Nonces.ts";
 import {
   isPinnedByAll,
   type Membership,
@@ -92,7 +93,7 @@ export const onInitialize = (step: Step, event: Initialize): void => {
     total: event.total,
     identityKey: event.identityKey,
     integrityKey: event.integrityKey,
-    nonce: step.context.entropy,
+    nonce: freshNonce(step, "genesis"),
     unsealedOnce: false,
   };
   const op = again ? "replace" : "insert";

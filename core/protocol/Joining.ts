@@ -11,6 +11,7 @@ import type { Step } from "./Step.ts";
 import { acknowledgeLate } from "./Delivery.ts";
 import type { Ready } from "./Message.ts";
 import { noteFirstHeard } from "./DuplicateSuppression.ts";
+import { freshNonce } from "./Nonces.ts";
 import { ask, nonceFor } from "./Readiness.ts";
 import { isOwnRestore, quarantineIfBehind, quarantineIfRestoredSince } from "./Rollback.ts";
 
@@ -39,7 +40,7 @@ export const takeUp = (step: Step): void => {
 export const join = (step: Step): void => {
   if (step.mode !== "joining" && step.mode !== "announcing" && step.mode !== "promoting") return;
   if (step.state.rejoining.unproven.size === 0) return;
-  const { joinNonce = step.context.entropy, unproven } = step.state.rejoining;
+  const { joinNonce = freshNonce(step, "join"), unproven } = step.state.rejoining;
   step.draft("rejoining").joinNonce = joinNonce;
   ask(step, joinNonce, unproven);
   step.arm("join", JOIN_AGAIN_MILLIS);

@@ -4,9 +4,6 @@
  */
 import { digest, record, type TypeOf, uint } from "../codec/Codec.ts";
 
-/** A process's name is drawn at random when it is unsealed first. */
-export const PROCESS_TAG = "CUSTODY_PROCESS_V1";
-
 export const momentCodec = record({
   process: digest,
   /** Monotonic milliseconds; their zero is of no meaning. */

@@ -8,6 +8,7 @@ import { Limits } from "../base/Limits.ts";
 import { type MemberFault, type Rejection, rejection } from "../base/Rejection.ts";
 import { authorize } from "../auth/Authorization.ts";
 import type { Event } from "./Event.ts";
+import { freshNonce } from "./Nonces.ts";
 import type { PromotionMessageOf } from "./PromotionMessages.ts";
 import { inOrder, isSamePlan, planFaults, type PromotionPlan } from "./PromotionPlan.ts";
 import { isSettled, PROMOTION_AGAIN_MILLIS, PROMOTION_TIMER, pin } from "./PromotionSource.ts";
@@ -97,7 +98,7 @@ export const onPromote = (step: Step, { requestId, plan: asked, actor: bearer, d
   if (waiters.length > step.capacities.readinessWaiters)
     return refuse(another(`to ${members(plan)} is asked for by as many as may wait for it`));
   if (inquiry !== undefined) return keep(step, { ...inquiry, waiters });
-  const nonce = step.context.entropy;
+  const nonce = freshNonce(step, "promotion");
   const begun = { plan, nonce, startedAt: step.elapsed, waiters, answers: new Map() };
   keep(step, begun);
   ask(step, begun, targetsOf(step, plan));

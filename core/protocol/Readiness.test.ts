@@ -9,6 +9,7 @@ import type { Verdict } from "./ProbeState.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import type { Ready } from "./Message.ts";
 import { isPresent } from "./Mode.ts";
+import { freshNonce } from "./Nonces.ts";
 import { currentVerdict, nonceFor, onCheckReadiness, onReadyProbe, probe, notReadyReason } from "./Readiness.ts";
 import { freshRecovery } from "./TakingOver.ts";
 import type { PeerId } from "./Topology.ts";
@@ -76,7 +77,7 @@ describe("the question whether members are ready", () => {
       peerId,
       {
         _tag: "ReadyProbe",
-        nonce: nonceFor(step, step.context.entropy, peerId),
+        nonce: nonceFor(step, freshNonce(step, "probe"), peerId),
         topologyDigest: step.membership.digest,
         configDigest,
         process: step.state.fitness.process,

@@ -15,6 +15,7 @@ import { clockFaults } from "./Clocks.ts";
 import { noteRestored } from "./Incarnations.ts";
 import { noteFirstHeard } from "./DuplicateSuppression.ts";
 import { isPresent, type Mode } from "./Mode.ts";
+import { freshNonce } from "./Nonces.ts";
 import { quarantineIfBehind, quarantineIfRestoredSince } from "./Rollback.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import { BEING_VERIFIED, NO_CAPACITY, NO_TOKEN_KEYS } from "./Unavailable.ts";
@@ -71,7 +72,7 @@ export const nonceFor = (step: Step, nonce: Digest, peerId: PeerId): Digest =>
 export const probe = (step: Step): void => {
   if (step.state.probing.probe !== undefined) return;
   if (notReadyReason(step) !== undefined || step.others.length === 0) return conclude(step, []);
-  const nonce = step.context.entropy;
+  const nonce = freshNonce(step, "probe");
   const {
     signed: { seen },
   } = step.state;
@@ -150,7 +151,7 @@ export const onUnread = (step: Step, from: PeerId, versions: Versions): void => 
   const isNew = noteVersions(step, from, versions);
   if (step.state.cluster.membership?.keys.has(from) !== true) return;
   const fault = versionFaultOf(step, from);
-  if (isNew || fault === undefined) ask(step, step.context.entropy, [from]);
+  if (isNew || fault === undefined) ask(step, freshNonce(step, "versions"), [from]);
   const { probe: running } = step.state.probing;
   if (running !== undefined && fault !== undefined) conclude(step, faults(step, running, false));
 };

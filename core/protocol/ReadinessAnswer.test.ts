@@ -6,6 +6,7 @@ import type { WholeStep } from "../../properties/cluster/OpenStep.ts";
 import { CAPACITIES } from "../base/Capacities.ts";
 import type { Message } from "../Message.ts";
 import type { Ready } from "./Message.ts";
+import { freshNonce } from "./Nonces.ts";
 import { nonceFor, onProbeTimer, onReady } from "./Readiness.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
@@ -27,7 +28,7 @@ describe("a member's answer whether it is ready", () => {
   const answerOf = (step: WholeStep, from: PeerId, change: Partial<Ready> = {}): Ready => {
     const ready = answers.get(from);
     if (ready === undefined) throw new Error(`peer ${from} was not asked`);
-    return { ...ready, clock: AT, nonce: nonceFor(step, step.context.entropy, from), ...change };
+    return { ...ready, clock: AT, nonce: nonceFor(step, freshNonce(step, "probe"), from), ...change };
   };
 
   it("is waited for of all others: with the last one all of them are ready", () => {
@@ -122,7 +123,7 @@ describe("a member's answer whether it is ready", () => {
     ["it is to another question", 3, { nonce: OTHER }],
   ])("does not count where %s", (_why, from, change) => {
     const step = asking();
-    const ready = { ...answerOf(step, 3), peerId: from, nonce: nonceFor(step, step.context.entropy, from) };
+    const ready = { ...answerOf(step, 3), peerId: from, nonce: nonceFor(step, freshNonce(step, "probe"), from) };
     onReady(step, from, { ...ready, sealed: true, ...change });
     expect([step.state.probing.probe?.answers.size, step.state.probing.verdict]).toEqual([0, undefined]);
   });

@@ -5,6 +5,7 @@ import { fires, heard, openStep, type WholeStep } from "../../properties/cluster
 import { CAPACITIES } from "../base/Capacities.ts";
 import type { Recovery } from "./RecoveryState.ts";
 import type { Ready } from "./Message.ts";
+import { freshNonce } from "./Nonces.ts";
 import { nonceFor } from "./Readiness.ts";
 import { onMemberAnswer, onRecoverTimer } from "./Recovery.ts";
 import type { SignedStatement } from "./Statement.ts";
@@ -193,7 +194,7 @@ describe("time, while a peer is being restored,", () => {
     const none = { transfer: undefined, answers: new Map() };
     const first = fired({ ...none, nonce: undefined, startedAt: AT, waitsFor: "the test" });
     expect(first.state.rejoining.recovery).toMatchObject({
-      nonce: first.context.entropy,
+      nonce: freshNonce(first, "members"),
       startedAt: AT,
       waitsFor: "the test",
     });

@@ -7,6 +7,7 @@
 import type { Recovery } from "./RecoveryState.ts";
 import { type Rejection, rejection } from "../base/Rejection.ts";
 import { dropUndecided } from "./Lifecycle.ts";
+import { freshNonce } from "./Nonces.ts";
 import { noteSlot } from "./Slots.ts";
 import { SELF } from "./Tables.ts";
 import type { Step } from "./Step.ts";
@@ -98,7 +99,7 @@ export const raiseIfSuperseded = (step: Step): void => {
 
 /** Starts a new incarnation, however far the last one had come. */
 const begin = (step: Step, above: number): void => {
-  const { signer, crypto, entropy, now } = step.context;
+  const { signer, crypto, now } = step.context;
   if (signer === undefined) return;
   forgetPendingCallers(step, "it is recovering");
   const {
@@ -110,8 +111,7 @@ const begin = (step: Step, above: number): void => {
     topologyDigest: step.membership.digest,
     peerId: step.self,
     incarnation: Math.max(now, 1 + Math.max(above, chain.incarnation)),
-    // A peer does not probe itself, so no probe of this step has the same nonce.
-    recoveryId: nonceFor(step, entropy, step.self),
+    recoveryId: freshNonce(step, "recovery"),
   };
   const signature = signer.sign(RESTORATION_TAG, restorationCodec, restoration);
   const op = restored === undefined ? "insert" : "replace";
@@ -162,7 +162,7 @@ const askAll = (step: Step, recovery: Recovery): void => {
   }
   const current = step.state.rejoining.recovery;
   if (current === undefined || current.transfer !== undefined) return;
-  const nonce = step.context.entropy;
+  const nonce = freshNonce(step, "members");
   step.draft("rejoining").recovery = { ...current, nonce, startedAt: step.elapsed, answers: new Map() };
   ask(step, nonce, step.others);
 };

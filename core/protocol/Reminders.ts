@@ -3,7 +3,8 @@
  * came in here when all had shown it what they knew. Nothing of it counts here then, and it learns why from a probe,
  * which shows it what is on record (protocol.md 4i).
  */
-import { ask, nonceFor } from "./Readiness.ts";
+import { freshNonce } from "./Nonces.ts";
+import { ask } from "./Readiness.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "./Statement.ts";
 import type { Step } from "./Step.ts";
 import type { PeerId } from "./Topology.ts";
@@ -34,7 +35,7 @@ export const remind = (step: Step, members: ReadonlyArray<PeerId>): void => {
     ...due.map((peerId): [PeerId, number] => [peerId, step.elapsed]),
   ]);
   // A probe of the same step has the step's own nonce.
-  ask(step, nonceFor(step, step.context.entropy, step.self), due);
+  ask(step, freshNonce(step, "reminder"), due);
 };
 
 /**

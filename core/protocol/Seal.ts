@@ -1,12 +1,11 @@
 /** Sealing and unsealing as the protocol sees them: with the keys gone a peer neither votes nor acknowledges. */
-import { digest } from "../codec/Codec.ts";
 import type { Step } from "./Step.ts";
+import { freshNonce } from "./Nonces.ts";
 import { auditOperators } from "./Audit.ts";
 import { forgetPendingCallers } from "./PendingCallers.ts";
 import { continueGenesis } from "./Genesis.ts";
 import { join, takeUp } from "./Joining.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
-import { PROCESS_TAG } from "./Moment.ts";
 import { beginDeclared } from "./Recovery.ts";
 import { forgetInquiry } from "./PromotionRequest.ts";
 import { goOnPromoting } from "./PromotionSource.ts";
@@ -21,7 +20,7 @@ export const onVerifying = (step: Step): void => {
 export const onUnsealed = (step: Step, acts?: ReadonlyArray<NumberedAct>): void => {
   step.draft("fitness").unsealed = true;
   step.draft("fitness").verifying = false;
-  step.draft("fitness").process ??= step.context.crypto.digest(PROCESS_TAG, digest, step.context.entropy);
+  step.draft("fitness").process ??= freshNonce(step, "process");
   // The vault held the keys of another peer, or the row that names them was changed.
   if (step.context.signer?.publicKey !== step.state.cluster.peer?.identityKey)
     step.draft("fitness").integrityFault ??= "peer/self";

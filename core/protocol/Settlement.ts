@@ -17,7 +17,7 @@ import { resolveDelay } from "./Preparations.ts";
 import { inquire, unappliedAt } from "./Inquiry.ts";
 import { proposalId } from "./Proposal.ts";
 import { reacknowledge } from "./Reacknowledge.ts";
-import { nonceFor } from "./Readiness.ts";
+import { freshNonce } from "./Nonces.ts";
 import { recordAsked, type Refusing } from "./Lifecycle.ts";
 import { finalCode, refuse } from "./Refusals.ts";
 import { quarantineIfForgotten } from "./Rollback.ts";
@@ -94,7 +94,7 @@ const prepareAgain = (step: Step, peerId: PeerId, open: ReadonlyArray<Preparatio
  * can prepare the proposal, so its question demands a final answer.
  */
 const query = (step: Step, open: ReadonlyArray<Preparation>): void => {
-  const nonce = nonceFor(step, step.context.entropy, step.self);
+  const nonce = freshNonce(step, "settlement");
   const { proposalsPerMessage } = step.capacities;
   for (let from = 0; from < open.length; from += proposalsPerMessage) {
     const items = open

@@ -8,6 +8,7 @@ import type { PromotionMessageOf } from "./PromotionMessages.ts";
 import type { Witnesses } from "./PromotionState.ts";
 import { ownKey, tell } from "./PromotionTold.ts";
 import type { Step } from "./Step.ts";
+import { freshNonce } from "./Nonces.ts";
 import type { PeerId } from "./Topology.ts";
 
 /** A peer that is down must not stop an instance that was never promoted. */
@@ -38,7 +39,7 @@ export const askWitnesses = (step: Step): boolean => {
 
 const begin = (step: Step): Witnesses => {
   const silent = new Set(step.context.settings.peers);
-  const witnesses = { nonce: step.context.entropy, since: step.elapsed, silent };
+  const witnesses = { nonce: freshNonce(step, "witnesses"), since: step.elapsed, silent };
   note(step, witnesses);
   return witnesses;
 };

@@ -13,7 +13,7 @@ import type { Codec } from "../../core/codec/Codec.ts";
 import type { Composition } from "../../core/protocol/Composition.ts";
 import type { Rows, TableName } from "../../core/Tables.ts";
 import type { Signer } from "../../core/crypto/Crypto.ts";
-import type { Digest } from "../../core/base/Digest.ts";
+import type { Digest, Entropy } from "../../core/base/Digest.ts";
 import { CAPACITIES } from "../../core/base/Capacities.ts";
 import { ceremonyWith } from "../../core/webauthn/Ceremony.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
@@ -150,13 +150,17 @@ export class Cluster {
   }
 
   /** Told of all random bytes that are drawn. */
-  onEntropy: (bytes: Digest) => void = () => undefined;
+  onEntropy: (bytes: Entropy) => void = () => undefined;
 
-  readonly entropy = (): Digest => {
-    const bytes = crypto.sha256(Uint8Array.of(this.#entropy++ >> 8, this.#entropy & 255));
+  readonly entropy = (): Entropy => {
+    const bytes = this.#drawn() as string as Entropy;
     this.onEntropy(bytes);
     return bytes;
   };
+
+  #drawn(): Digest {
+    return crypto.sha256(Uint8Array.of(this.#entropy++ >> 8, this.#entropy & 255));
+  }
 
   start(peerId: PeerId): void {
     this.startAs(peerId, peerId);
@@ -264,7 +268,7 @@ export class Cluster {
       isWhole: () => this.isWhole(peerId),
       send: (to, message) => {
         const sent = this.tamper(peerId, to, message);
-        const bytes = sent && sealEnvelope(driver.state, identity, this.entropy(), to, sent, composition);
+        const bytes = sent && sealEnvelope(driver.state, identity, this.#drawn(), to, sent, composition);
         if (bytes !== undefined) this.#wire.push({ to, bytes });
       },
       giveWay: (goOn) => this.giveWay(goOn),

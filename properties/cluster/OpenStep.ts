@@ -1,7 +1,7 @@
 /** A step of one peer of a cluster without a driver around it, for tests of the parts of steps. */
 import { nobleKeyCrypto } from "../../runtime/threshold/NobleKeyCrypto.ts";
 import { commands } from "../../core/commands/Commands.ts";
-import type { Digest } from "../../core/base/Digest.ts";
+import type { Entropy } from "../../core/base/Digest.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { TimerName } from "../../core/protocol/Event.ts";
@@ -44,7 +44,7 @@ export const openStep = (cluster: Cluster, peerId: PeerId, now = NOW, elapsed = 
     now,
     asBefore: [],
     elapsed,
-    entropy: "00".repeat(32) as Digest,
+    entropy: "00".repeat(32) as Entropy,
     crypto,
     signer,
     view: new SealedStore(new MemoryByteStore({ tables }), crypto),

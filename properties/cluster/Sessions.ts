@@ -1,6 +1,6 @@
 /** Ends of sessions between the members of a test cluster. */
 import { Limits } from "../../core/base/Limits.ts";
-import type { Digest } from "../../core/base/Digest.ts";
+import type { Entropy } from "../../core/base/Digest.ts";
 import { bytes } from "../../core/codec/Codec.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { emptyState } from "../../core/protocol/PeerState.ts";
@@ -13,9 +13,9 @@ const content = bytes(Limits.envelopeBytes);
 let drawn = 0;
 
 /** Fresh for each: no two are alike, and none is random. */
-const entropy = (): Digest => {
+const entropy = (): Entropy => {
   drawn += 1;
-  return drawn.toString(16).padStart(64, "7") as Digest;
+  return drawn.toString(16).padStart(64, "7") as Entropy;
 };
 
 /** What the end of a session at this member works with. */

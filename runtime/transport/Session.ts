@@ -9,7 +9,7 @@ import { type Codec, digest, oneOf, record, signature, type TypeOf, uint } from 
 import { utf8Bytes } from "../../core/codec/Utf8.ts";
 import { writtenIn } from "../../core/codec/Versioned.ts";
 import type { Crypto, Signer } from "../../core/crypto/Crypto.ts";
-import type { Digest, PublicKey } from "../../core/base/Digest.ts";
+import type { Digest, Entropy, PublicKey } from "../../core/base/Digest.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 
@@ -53,7 +53,7 @@ export interface SessionPorts<C> {
   readonly state: () => PeerState;
   /** The identity key in use; undefined while this peer is sealed. */
   readonly signer: () => Signer | undefined;
-  readonly entropy: () => Digest;
+  readonly entropy: () => Entropy;
   readonly content: Codec<C>;
 }
 
@@ -71,7 +71,7 @@ export class Session<C> {
   readonly #ports: SessionPorts<C>;
   readonly #side: Side;
   readonly #placed: Codec<{ readonly counter: number; readonly exchange: number; readonly content: C }>;
-  #begun: { readonly hello: Hello; readonly secret: Digest } | undefined;
+  #begun: { readonly hello: Hello; readonly secret: Entropy } | undefined;
   #unproven: { readonly agreed: Agreed; readonly terms: Terms } | undefined;
   #agreed: Agreed | undefined;
   #sent = 0;
@@ -195,7 +195,7 @@ export class Session<C> {
     return this.#ports.state().cluster.membership?.keys.get(member);
   }
 
-  #agree(signer: Signer, other: PeerId, secret: Digest, theirs: Digest, terms: Terms): Agreed | undefined {
+  #agree(signer: Signer, other: PeerId, secret: Entropy, theirs: Digest, terms: Terms): Agreed | undefined {
     const shared = this.#ports.crypto.agree(secret, theirs);
     if (shared === undefined) return undefined;
     return {

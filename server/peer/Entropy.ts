@@ -1,10 +1,14 @@
 /** Random bytes of this machine, and names made of them. */
 import { randomBytes } from "node:crypto";
-import type { Digest } from "../../core/base/Digest.ts";
+import type { Digest, Entropy } from "../../core/base/Digest.ts";
 
-export const entropy = (): Digest =>
-  // The brand is the length: 32 bytes.
-  randomBytes(32).toString("hex") as Digest;
+const drawn = (): string => randomBytes(32).toString("hex");
+
+/** For what stays here. */
+export const entropy = (): Entropy => drawn() as Entropy;
+
+/** For what is shown to others. */
+export const nonce = (): Digest => drawn() as Digest;
 
 /** Names for requests; the random part tells those of this process from those of an earlier process of the peer. */
 export const requestNames = (): (() => string) => {

@@ -19,7 +19,7 @@ import {
 import { Session, type Side } from "../../runtime/transport/Session.ts";
 import { openWarrant, sealWarrant, type Warrant } from "../../runtime/Warrant.ts";
 import { AheadSealed } from "./AheadSealed.ts";
-import { entropy } from "./Entropy.ts";
+import { entropy, nonce } from "./Entropy.ts";
 import type { PeerPorts } from "./PeerPorts.ts";
 
 interface EnvelopePorts extends Pick<PeerPorts, "backend" | "metrics" | "send" | "isInSession"> {
@@ -73,7 +73,7 @@ export class Envelopes {
     const warrant =
       length <= STRANGER_BYTES || signer === undefined
         ? undefined
-        : sealWarrant(state, signer, entropy(), { to, length });
+        : sealWarrant(state, signer, nonce(), { to, length });
     const signed = isSigned ? undefined : () => this.#sign(to, message);
     this.#ports.send(to, { packet: envelope, bytes: length, lane: laneOf(message), warrant, signed });
   }
@@ -90,12 +90,12 @@ export class Envelopes {
       // A larger one has a warrant, and is signed like that.
       if (envelope !== undefined && envelope.length <= STRANGER_BYTES) return { envelope, isSigned: false };
     }
-    const envelope = sealEnvelope(state, signer, entropy(), to, message);
+    const envelope = sealEnvelope(state, signer, nonce(), to, message);
     return envelope && { envelope, isSigned: true };
   }
 
   /** Its session is over: signed as of now. */
   #sign(to: PeerId, message: Message): Uint8Array | undefined {
-    return sealEnvelope(this.#ports.state(), this.#ports.signer(), entropy(), to, message);
+    return sealEnvelope(this.#ports.state(), this.#ports.signer(), nonce(), to, message);
   }
 }

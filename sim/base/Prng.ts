@@ -3,7 +3,7 @@
  * is better or worse for them, so they stay a function of the seed alone and are on no tape.
  */
 import { type RandomGenerator, unsafeUniformIntDistribution, xoroshiro128plus } from "pure-rand";
-import type { Digest } from "../../core/base/Digest.ts";
+import type { Digest, Entropy } from "../../core/base/Digest.ts";
 import { hexOfWord, Mixer } from "./Mixer.ts";
 
 export class Prng {
@@ -22,6 +22,11 @@ export class Prng {
   digest(): Digest {
     const half = hexOfWord(this.#generator.unsafeNext()) + hexOfWord(this.#generator.unsafeNext());
     return half.repeat(4) as Digest;
+  }
+
+  /** The same, for what stays where it is drawn. */
+  entropy(): Entropy {
+    return this.digest() as string as Entropy;
   }
 }
 

@@ -14,7 +14,7 @@ import type { Element, KeyAndShare, SecretsFor, ShareIndex } from "../../core/th
 import { elementOf, logarithmOf, numberOf, secretOf, valueAt } from "../crypto/ToyGroup.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import { withScheme } from "./KeyBugs.ts";
-import { FOREIGN, type PlantedBug } from "./PlantedBug.ts";
+import { FOREIGN_ENTROPY, type PlantedBug } from "./PlantedBug.ts";
 
 /** The value at a member of a polynomial that is told by its commitments; the constant is none where it is left out. */
 const valueOn = (commitments: ReadonlyArray<Element>, index: ShareIndex): bigint =>
@@ -129,7 +129,7 @@ export const makingBugs: ReadonlyArray<PlantedBug> = [
             const split = /^repair (?!box|session|vault)\S+ \S+ (.*)$/.exec(label)?.[1];
             return split === undefined
               ? honest.crypto.derive(entropy, label)
-              : honest.crypto.derive(FOREIGN, `repair ${split}`);
+              : honest.crypto.derive(FOREIGN_ENTROPY, `repair ${split}`);
           },
         },
       }),

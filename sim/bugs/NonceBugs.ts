@@ -1,9 +1,10 @@
 /** Bugs in where the nonces of signatures come from, how long they are kept, and what they serve. */
 import { Encoding } from "effect";
 import { type Session, signingIn, type Spent } from "../../core/commands/signWithKey/SigningState.ts";
+import type { Digest, Entropy } from "../../core/base/Digest.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Write } from "../../core/Tables.ts";
-import { FOREIGN, type PlantedBug } from "./PlantedBug.ts";
+import { FOREIGN, FOREIGN_ENTROPY, type PlantedBug } from "./PlantedBug.ts";
 
 interface Memory {
   readonly sessions: ReadonlyMap<string, Session>;
@@ -148,10 +149,34 @@ export const nonceBugs: ReadonlyArray<PlantedBug> = [
         crypto: {
           ...honest.crypto,
           derive: (entropy, label) =>
-            honest.crypto.derive(label.startsWith("signing nonce ") ? FOREIGN : entropy, label),
+            honest.crypto.derive(label.startsWith("signing nonce ") ? FOREIGN_ENTROPY : entropy, label),
         },
       }),
     }),
+  },
+  {
+    name: "names-are-entropy",
+    changes: "a nonce, and a session's name, is the random bytes of its step themselves",
+    finds: "K5",
+    schedule: "keys",
+    tampering: () => {
+      const drawn = new WeakMap<Uint8Array, Entropy>();
+      return {
+        cryptography: (honest) => ({
+          ...honest,
+          crypto: {
+            ...honest.crypto,
+            derive: (entropy, label) => {
+              const bytes = honest.crypto.derive(entropy, label);
+              drawn.set(bytes, entropy);
+              return bytes;
+            },
+            sha256: (bytes) =>
+              (drawn.get(bytes) as string | undefined as Digest | undefined) ?? honest.crypto.sha256(bytes),
+          },
+        }),
+      };
+    },
   },
   {
     name: "second-question-is-another",

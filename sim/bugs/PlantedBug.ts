@@ -1,5 +1,5 @@
 /** What a planted bug is, and how it changes rows on their way to a disk. */
-import type { Digest } from "../../core/base/Digest.ts";
+import type { Digest, Entropy } from "../../core/base/Digest.ts";
 import type { Rows, TableName, Write } from "../../core/Tables.ts";
 import type { ScheduleName } from "../schedules/Schedules.ts";
 import type { Tier } from "../base/Tier.ts";
@@ -58,3 +58,5 @@ export const besidePreparation =
 
 /** A digest of nothing that exists. */
 export const FOREIGN = "f".repeat(64) as Digest;
+/** What no step has drawn. */
+export const FOREIGN_ENTROPY = "f".repeat(64) as Entropy;

@@ -1,5 +1,5 @@
 /**
- * K5: shares, nonces, and the seeds that they come from are in no message, row or answer but in a box, which hides them.
+ * K5: shares, nonces, and the bytes that they come from are in no message, row or answer but in a box, which hides them.
  * Every one that was computed with is known, and looked for in the bytes and texts of whatever has to do with keys. What a
  * session needs goes from memory when its peer is sealed.
  */

@@ -27,7 +27,7 @@ import { SealedDisk } from "../disks/SealedDisk.ts";
 import { SimDisk } from "../disks/SimDisk.ts";
 import { type Challenged, realResponse, type SampleResponse, simResponse } from "./SimAuthenticator.ts";
 import { simCeremony } from "./SimCeremony.ts";
-import { HeldSecrets, watchedKeyCrypto, watchedVault } from "./HeldSecrets.ts";
+import { HeldSecrets, watchedKeyCrypto, watchedSeeds, watchedVault } from "./HeldSecrets.ts";
 import { newRealVault, newVault, simKeyCrypto } from "./SimKeyCrypto.ts";
 import type { Tier } from "../base/Tier.ts";
 import { byteWireOf, valueWire, type Wire } from "../network/Wire.ts";
@@ -367,7 +367,7 @@ export const cryptographyOf = (
   const secrets = new HeldSecrets();
   return {
     ...cryptography,
-    crypto: markingInvitations(cryptography.crypto),
+    crypto: markingInvitations(watchedSeeds(secrets, cryptography.crypto)),
     keyCrypto: watchedKeyCrypto(secrets, cryptography.keyCrypto),
     secrets,
     newKeys: () => {

@@ -1,4 +1,6 @@
 /** Every secret of keys that peers of a world computed with, so that one is known wherever it turns up (K5). */
+import { hexToBytes } from "@noble/hashes/utils.js";
+import type { Crypto } from "../../core/crypto/Crypto.ts";
 import { unisolated } from "../base/Isolation.ts";
 import { Secret } from "../../core/threshold/Secret.ts";
 import type { KeyCrypto, ShareVault, Suite } from "../../core/threshold/Suite.ts";
@@ -81,6 +83,17 @@ const notingSuite = (held: HeldSecrets, suite: Suite): Suite => ({
 export const watchedKeyCrypto = (held: HeldSecrets, { suites, boxes }: KeyCrypto): KeyCrypto => ({
   suites: suites.map((suite) => notingSuite(held, suite)),
   boxes: noting(held, boxes),
+});
+
+const OF_KEYS = /^(?:keygen|sign|share box|repair)/;
+
+/** What a secret of a key is derived from is one too. */
+export const watchedSeeds = (held: HeldSecrets, crypto: Crypto): Crypto => ({
+  ...crypto,
+  derive: (seed, label) => {
+    if (OF_KEYS.test(label)) held.note(new Secret(hexToBytes(seed)));
+    return crypto.derive(seed, label);
+  },
 });
 
 export const watchedVault = (held: HeldSecrets, vault: ShareVault): ShareVault => noting(held, vault);

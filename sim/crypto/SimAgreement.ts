@@ -3,14 +3,14 @@
  * simulation nobody else can tell what two of them share; outside it protects nothing.
  */
 import { hexToBytes } from "@noble/hashes/utils.js";
-import type { Digest } from "../../core/base/Digest.ts";
+import type { Digest, Entropy } from "../../core/base/Digest.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
 import { Mixer } from "../base/Mixer.ts";
 
 export const simAgreement = (): Pick<Crypto, "agreementKey" | "agree"> => {
-  const secrets = new Map<Digest, Digest>();
+  const secrets = new Map<Digest, Entropy>();
   const mixer = new Mixer();
-  const hash = (seed: number, ...parts: ReadonlyArray<Digest>): string => {
+  const hash = (seed: number, ...parts: ReadonlyArray<Entropy>): string => {
     mixer.reset(seed);
     for (const part of parts) mixer.hex(part);
     return mixer.hash.repeat(4);

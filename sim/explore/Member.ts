@@ -2,7 +2,7 @@
 import { absurd } from "effect";
 import { commands } from "../../core/commands/Commands.ts";
 import type { Action, Answer } from "../../core/Action.ts";
-import type { Digest } from "../../core/base/Digest.ts";
+import type { Digest, Entropy } from "../../core/base/Digest.ts";
 import type { Event, Settings } from "../../core/protocol/Event.ts";
 import { InvariantViolation } from "../../core/base/Invariant.ts";
 import type { Message } from "../../core/Message.ts";
@@ -239,12 +239,12 @@ export class Bench {
     let actions: Array<Action> = [];
     let { draws } = member;
     const cause = typeof key === "string" ? fingerprint(key) : key.print;
-    const drawn = (): Digest => {
+    const drawn = (): Entropy => {
       // No two draws give the same, so any such names do: these are the same in whichever order the events came.
       const word = hexOfWord(cause.left) + hexOfWord(cause.right);
       const count = (draws.get(word) ?? 0) + 1;
       draws = new Map(draws).set(word, count);
-      return (word + hexOfWord(peerId) + hexOfWord(count)).repeat(2) as Digest;
+      return (word + hexOfWord(peerId) + hexOfWord(count)).repeat(2) as Entropy;
     };
     let commit: { readonly rows: StoredRows; readonly done: () => void } | undefined;
     const ports: DriverPorts = {

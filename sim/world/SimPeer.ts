@@ -5,7 +5,7 @@
 import type { Answer } from "../../core/Action.ts";
 import type { Composition } from "../../core/protocol/Composition.ts";
 import type { Signer } from "../../core/crypto/Crypto.ts";
-import type { Digest } from "../../core/base/Digest.ts";
+import type { Entropy } from "../../core/base/Digest.ts";
 import type { Event, Settings, TimerName } from "../../core/protocol/Event.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import type { Message } from "../../core/Message.ts";
@@ -32,7 +32,7 @@ export interface Surroundings {
   /** What its next process runs. */
   readonly runs: (peer: SimPeer) => Composition;
   readonly cryptography: Cryptography;
-  readonly entropy: () => Digest;
+  readonly entropy: () => Entropy;
   /** Milliseconds since the epoch by a perfect clock. */
   readonly realMillis: () => number;
   /** A planted bug: damage that was found is kept from the core. */

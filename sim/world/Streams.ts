@@ -211,7 +211,7 @@ export class Streams {
         return peer.state;
       },
       signer: () => (peer.isUp ? peer.signer : undefined),
-      entropy: () => entropy.digest(),
+      entropy: () => entropy.entropy(),
       content: this.#content,
     };
     return tampering.session?.(side, ports) ?? new Session(side, ports);

@@ -220,7 +220,7 @@ export class World {
     const peer = new SimPeer(slot, simSettings(slot, plan), {
       runs: this.#runs,
       cryptography,
-      entropy: () => entropy.digest(),
+      entropy: () => entropy.entropy(),
       realMillis: () => this.realMillis,
       ignoresDamage: tampering.ignoresDamage === true,
       signsUnverified: tampering.signsUnverified === true,

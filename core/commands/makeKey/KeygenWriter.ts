@@ -13,6 +13,7 @@ import { writerPatience } from "../../protocol/Patience.ts";
 import { askAnewUnlessJustFound, currentVerdict } from "../../protocol/Readiness.ts";
 import type { Queued } from "../../protocol/Requests.ts";
 import type { Step } from "../../protocol/Step.ts";
+import { freshNonce } from "../../protocol/Nonces.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import { versionFor } from "../../protocol/Versions.ts";
 import { unavailable } from "../../protocol/Unavailable.ts";
@@ -105,17 +106,14 @@ const isWaiting = (step: Step, { intent, tokenExpiresAt }: Wanted): boolean => {
   );
 };
 
-const SESSION_TAG = "keygen session";
-
 const open = (step: Step, queued: Wanted): void => {
   const { intent: making, forward: evidence, arrivedAt } = queued;
-  const { crypto, entropy } = step.context;
   // The others are asked for their clocks once more.
   if (isOutOfTime(evidence.receivedAt, step.now) && !askAnewUnlessJustFound(step)) return;
   const refused = refusal(step, queued);
   if (refused !== undefined) return turnAway(step, [queued], refused);
   // The request is part of the label, so that two sessions of one step have different names.
-  const sessionId: Digest = crypto.sha256(crypto.derive(entropy, `${SESSION_TAG} ${making.requestDigest}`));
+  const sessionId = freshNonce(step, `keygen session ${making.requestDigest}`);
   const start = startOf(step, making);
   if (typeof start === "string") return turnAway(step, [queued], shareMissing(step.self, making.ref));
   const incarnations = step.membership.peerIds.map((peerId) => step.recordedIncarnation(peerId));

@@ -9,6 +9,7 @@ import { requestLineOf } from "../../protocol/Forward.ts";
 import type { Served } from "../../protocol/Module.ts";
 import { notReadyReason } from "../../protocol/Readiness.ts";
 import type { Step } from "../../protocol/Step.ts";
+import { freshNonce } from "../../protocol/Nonces.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import { crowded } from "../../protocol/Unavailable.ts";
 import { Secret } from "../../threshold/Secret.ts";
@@ -98,7 +99,7 @@ const begin = (
   const missing = kept.filter((each) => isMissing(step, each)).slice(0, Limits.repairedGenerations);
   if (missing.length === 0) return answer(step, wanted, kept);
   const { crypto, entropy } = context;
-  const sessionId = crypto.sha256(crypto.derive(entropy, `repair session ${wanted.requestId}`));
+  const sessionId = freshNonce(step, `repair session ${wanted.requestId}`);
   const boxSeed = new Secret(crypto.derive(entropy, `repair box ${self} ${sessionId}`));
   const repair: Repair = {
     ...wanted,

@@ -12,6 +12,7 @@ import { requestLineOf } from "../../protocol/Forward.ts";
 import type { Served } from "../../protocol/Module.ts";
 import { notReadyReason } from "../../protocol/Readiness.ts";
 import type { Step } from "../../protocol/Step.ts";
+import { freshNonce } from "../../protocol/Nonces.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import type { Scalar, SignatureShare } from "../../threshold/ThresholdScheme.ts";
 import type { KeyAnswer } from "../keys/Answers.ts";
@@ -73,7 +74,7 @@ export const acceptSigning = (step: Step, { requestId, call, token, claims }: Se
   const judged = signable(step, request);
   if (Either.isLeft(judged)) return reject(step, requestId, judged.left);
   const occasion: Occasion = {
-    nonce: nameOf(step, `operation ${requestId}`),
+    nonce: freshNonce(step, `signing operation ${requestId}`),
     timestamp: step.now,
     expiresAt: step.now + Limits.operationMillis,
   };
@@ -106,10 +107,6 @@ export const beginNext = (step: Step): void => {
 /** Whether nobody has been told to sign for it yet. */
 const isOpen = ({ attempt }: Coordinated): boolean => attempt.packagedAt === undefined;
 
-/** A fresh name of 64 hexadecimal characters, which says nothing about the randomness of this step. */
-const nameOf = ({ context: { crypto, entropy } }: Step, what: string): Digest =>
-  crypto.sha256(crypto.derive(entropy, `signing ${what}`));
-
 /** The operation of a request under the key as it is now. */
 export const operationOf = (
   step: Step,
@@ -123,7 +120,7 @@ export const operationOf = (
 
 /** Begins an attempt: this peer commits at once where it can, and as many others are asked as it takes. */
 const begin = (step: Step, wanted: Wanted, judged: Signable, no: number): void => {
-  const sessionId = nameOf(step, `session ${wanted.requestId} ${no}`);
+  const sessionId = freshNonce(step, `signing session ${wanted.requestId} ${no}`);
   const attempt: Attempt = {
     no,
     sessionId,

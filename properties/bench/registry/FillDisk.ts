@@ -10,7 +10,7 @@ import { Effect, Either } from "effect";
 import { commands } from "../../../core/commands/Commands.ts";
 import { insertApprover } from "../../../core/commands/approvers/ApproverRows.ts";
 import { CAPACITIES } from "../../../core/base/Capacities.ts";
-import type { Digest } from "../../../core/base/Digest.ts";
+import type { Digest, Entropy } from "../../../core/base/Digest.ts";
 import { boot } from "../../../core/protocol/Boot.ts";
 import type { StepContext } from "../../../core/protocol/Event.ts";
 import { Step } from "../../../core/protocol/Step.ts";
@@ -50,7 +50,7 @@ const contextOf = (view: SealedStore): StepContext => ({
   now: 0,
   asBefore: [],
   elapsed: 0,
-  entropy: "00".repeat(32) as Digest,
+  entropy: "00".repeat(32) as Entropy,
   crypto,
   signer: undefined,
   view,
