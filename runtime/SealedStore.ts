@@ -1,7 +1,8 @@
 /**
  * The peer's store over any byte store: rows are encoded and sealed on their way down, decoded and verified on their
  * way up. A row that does not hold never reaches the core; once the keys are in use, neither does one that was put back
- * from an older time, nor the absence of one that was taken away meanwhile.
+ * while no process ran, nor the absence of one that was taken away. What is put back beside a running process is seen
+ * when its range is read again.
  */
 import { encode } from "../core/codec/CborWriter.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
@@ -83,7 +84,7 @@ export class SealedStore implements PeerStore, KeyView {
     this.#history.add(integrity);
   }
 
-  /** A row; once the head is proven, a missing one throws, and one that is not the newest, as one whose seal does not hold. */
+  /** A row; once the head is proven, a missing one throws, and one whose transaction is gone, like a broken seal. */
   get<T extends TableName>(table: T, key: string): Rows[T] | undefined {
     this.#ranged?.proveAt(table, key);
     const stored = this.#bytes.get(table, key);
