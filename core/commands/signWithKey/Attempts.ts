@@ -4,8 +4,9 @@ import type { Step } from "../../protocol/Step.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import type { NonceCommitments } from "../../threshold/ThresholdScheme.ts";
 import { holderOf } from "../keys/HeldShare.ts";
-import { inOrder, noteFailed } from "./SignerChoice.ts";
+import { inOrder, isDoubted, noteFailed, noteWithheld } from "./SignerChoice.ts";
 import type { SaidPackage, SignMessage, SignMessageOf } from "./SignMessages.ts";
+import { IMPOSTER, SILENT } from "./SigningRefusals.ts";
 import { type Attempt, type Coordinated, signings } from "./SigningState.ts";
 
 export const keep = (step: Step, coordinated: Coordinated): Coordinated => {
@@ -33,13 +34,21 @@ export const openOf = ({
   expiresAt: occasion.expiresAt,
 });
 
-/** Asks others until this many could commit, as far as there are any. */
+/** Whether one that commits may well not sign, as it has not before: this signature, or another one just now. */
+const mayWithhold =
+  (step: Step, { withheld }: Coordinated) =>
+  (peerId: PeerId): boolean =>
+    withheld.has(peerId) || isDoubted(step, peerId);
+
+/** Asks others until this many could commit, as far as there are any; whoever may withhold its share counts for nobody. */
 export const askMore = (step: Step, coordinated: Coordinated, wanted: number): Coordinated => {
   const { attempt, imposters } = coordinated;
-  const open = attempt.asked.size - attempt.refusals.size;
+  const isLast = mayWithhold(step, coordinated);
+  const open = [...attempt.asked].filter((peerId) => !attempt.refusals.has(peerId) && !isLast(peerId));
   const next = inOrder(step)
     .filter((peerId) => !attempt.asked.has(peerId) && !imposters.includes(peerId))
-    .slice(0, Math.max(0, wanted - open));
+    .toSorted((left, right) => Number(isLast(left)) - Number(isLast(right)))
+    .slice(0, Math.max(0, wanted - open.length));
   if (next.length === 0) return coordinated;
   // Nothing was written for it: it waits for no flush.
   const message: SignMessage = openOf(coordinated);
@@ -57,8 +66,60 @@ export const requestOf = (step: Step, from: PeerId, sessionId: Digest): Coordina
 /** Names members whose word did not hold. */
 export const withImposters = (step: Step, coordinated: Coordinated, indexes: ReadonlyArray<number>): Coordinated => {
   const wrong = indexes.flatMap((index) => holderOf(step.membership, index) ?? []);
-  for (const peerId of wrong) noteFailed(step, peerId);
+  for (const peerId of wrong) noteWithheld(step, peerId);
   return keep(step, { ...coordinated, imposters: [...new Set([...coordinated.imposters, ...wrong])] });
+};
+
+/** Remembers of chosen ones that they gave no share, and why. */
+export const withWithheld = (step: Step, coordinated: Coordinated, from: ReadonlyArray<PeerId>): Coordinated => {
+  const { attempt, withheld } = coordinated;
+  for (const peerId of from) noteWithheld(step, peerId);
+  const reasons = from.map((peerId) => [peerId, attempt.refusals.get(peerId) ?? SILENT] as const);
+  return keep(step, { ...coordinated, withheld: new Map([...withheld, ...reasons]) });
+};
+
+/**
+ * Who signs, once enough have committed. Whoever may withhold its share does only where the others are too few, and these
+ * are waited for: one that lies may well be the fastest, and an honest one that was just restarted may be the only one.
+ *
+ * @param patience for so many milliseconds
+ */
+export const signersOf = (
+  step: Step,
+  coordinated: Coordinated,
+  patience: number,
+): ReadonlyArray<PeerId> | undefined => {
+  const { attempt, imposters, signable } = coordinated;
+  const isLast = mayWithhold(step, coordinated);
+  const { threshold } = signable.generation.group;
+  const committed = [...attempt.commitments.keys()];
+  const good = committed.filter((peerId) => !isLast(peerId));
+  if (good.length >= threshold) return good.slice(0, threshold);
+  if (committed.length < threshold) return undefined;
+  const isAwaited = (peerId: PeerId): boolean =>
+    !attempt.commitments.has(peerId) && !attempt.refusals.has(peerId) && !imposters.includes(peerId) && !isLast(peerId);
+  if (step.elapsed - attempt.startedAt < patience && step.others.some(isAwaited)) return undefined;
+  return [...good, ...committed.filter(isLast)].slice(0, threshold);
+};
+
+/** Why each member that counts has not signed, as far as it was asked. */
+export const codesOf = (
+  { membership }: Step,
+  { attempt, imposters, withheld, signable: { generation } }: Coordinated,
+): ReadonlyMap<PeerId, string> => {
+  // Where one has refused its package, others had no time to answer.
+  const isCutShort = attempt.chosen.some((peerId) => attempt.refusals.has(peerId));
+  const codes = new Map<PeerId, string>();
+  for (const { index } of generation.group.verifyingShares) {
+    const peerId = holderOf(membership, index);
+    if (peerId === undefined || attempt.shares.has(peerId)) continue;
+    const isChosen = attempt.chosen.includes(peerId);
+    const isSilent = attempt.asked.has(peerId) && !isCutShort && (isChosen || !attempt.commitments.has(peerId));
+    const code = attempt.refusals.get(peerId) ?? (isSilent ? SILENT : withheld.get(peerId));
+    if (imposters.includes(peerId)) codes.set(peerId, IMPOSTER);
+    else if (code !== undefined) codes.set(peerId, code);
+  }
+  return codes;
 };
 
 /** Those of the chosen signers. */
@@ -89,8 +150,9 @@ export const silentIn = (step: Step, { attempt }: Coordinated): ReadonlyArray<Pe
 
 /** A message may have been lost. */
 export const askAgain = (step: Step, coordinated: Coordinated, silent: ReadonlyArray<PeerId>): void => {
-  for (const peerId of silent) noteFailed(step, peerId);
-  if (coordinated.attempt.packagedAt === undefined) {
+  const isOpen = coordinated.attempt.packagedAt === undefined;
+  for (const peerId of silent) (isOpen ? noteFailed : noteWithheld)(step, peerId);
+  if (isOpen) {
     const open: SignMessage = openOf(coordinated);
     step.sendFlushed(open, silent);
   } else for (const peerId of silent) tell(step, peerId, [packageOf(coordinated)]);

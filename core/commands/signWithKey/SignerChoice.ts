@@ -1,7 +1,7 @@
 /** Whom a coordinator asks first: itself, then those that answer soonest and have not failed lately. */
 import type { Step } from "../../protocol/Step.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
-import { signings } from "./SigningState.ts";
+import { type Experience, signings } from "./SigningState.ts";
 
 /** How long one that failed is asked last; then it costs some request a short wait to find out more. */
 const AVOIDED_MILLIS = 10_000;
@@ -10,14 +10,21 @@ const USUALLY = 3;
 /** The part of a new measurement in the smoothed one. */
 const WEIGHT = 0.25;
 
+const isRecent = ({ elapsed }: Step, at: number | undefined): boolean =>
+  at !== undefined && elapsed - at < AVOIDED_MILLIS;
+
+/** Whether a signature has just failed by it that it had committed to. */
+export const isDoubted = (step: Step, peerId: PeerId): boolean =>
+  isRecent(step, step.slice(signings).members.get(peerId)?.withheldAt);
+
 /** The other members, in the order in which they are asked. */
 export const inOrder = (step: Step): ReadonlyArray<PeerId> => {
   const { members } = step.slice(signings);
-  const { self, elapsed } = step;
+  const { self } = step;
   const rank = (peerId: PeerId): number => {
     const known = members.get(peerId);
     if (known === undefined) return 0;
-    const isAvoided = known.failedAt !== undefined && elapsed - known.failedAt < AVOIDED_MILLIS;
+    const isAvoided = isRecent(step, known.failedAt) || isRecent(step, known.withheldAt);
     return isAvoided ? Number.POSITIVE_INFINITY : known.millis;
   };
   // Among equals each coordinator begins with the one after itself, so that not all ask the same.
@@ -35,17 +42,28 @@ export const usualWait = (step: Step, peerIds: ReadonlyArray<PeerId>): number =>
   return USUALLY * Math.max(0, ...peerIds.map((peerId) => members.get(peerId)?.millis ?? 0));
 };
 
-/** A member has answered, so many milliseconds after it was asked. */
-export const noteServed = (step: Step, peerId: PeerId, millis: number): void => {
+const unknown: Experience = { millis: 0, failedAt: undefined, withheldAt: undefined };
+
+const note = (step: Step, peerId: PeerId, change: Partial<Experience>): void => {
   if (peerId === step.self) return;
-  const known = step.slice(signings).members.get(peerId);
-  const smoothed = known === undefined ? millis : known.millis + WEIGHT * (millis - known.millis);
-  step.editIn(signings, "members").set(peerId, { millis: smoothed, failedAt: undefined });
+  const known = step.slice(signings).members.get(peerId) ?? unknown;
+  step.editIn(signings, "members").set(peerId, { ...known, ...change });
 };
 
-/** A member has not done its part, or has done it wrong. */
-export const noteFailed = (step: Step, peerId: PeerId): void => {
-  if (peerId === step.self) return;
-  const millis = step.slice(signings).members.get(peerId)?.millis ?? 0;
-  step.editIn(signings, "members").set(peerId, { millis, failedAt: step.elapsed });
+/** A member has committed, so many milliseconds after it was asked. Whether it will sign that does not tell. */
+export const noteCommitted = (step: Step, peerId: PeerId, millis: number): void => {
+  const known = step.slice(signings).members.get(peerId);
+  const smoothed = known === undefined ? millis : known.millis + WEIGHT * (millis - known.millis);
+  note(step, peerId, { millis: smoothed, failedAt: undefined });
 };
+
+/** A member has signed. */
+export const noteServed = (step: Step, peerId: PeerId): void => {
+  if (step.slice(signings).members.get(peerId)?.withheldAt !== undefined) note(step, peerId, { withheldAt: undefined });
+};
+
+/** A member has not committed. */
+export const noteFailed = (step: Step, peerId: PeerId): void => note(step, peerId, { failedAt: step.elapsed });
+
+/** A member has committed and not signed, or signed wrong. */
+export const noteWithheld = (step: Step, peerId: PeerId): void => note(step, peerId, { withheldAt: step.elapsed });

@@ -3,7 +3,7 @@
  * secret; whatever it does wrong costs an attempt.
  */
 import { Either } from "effect";
-import { withEntry } from "../../base/Copies.ts";
+import { copyOfMap, withEntry } from "../../base/Copies.ts";
 import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
 import { type Rejection, rejection } from "../../base/Rejection.ts";
@@ -16,26 +16,29 @@ import { freshNonce } from "../../protocol/Nonces.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import type { Scalar, SignatureShare } from "../../threshold/ThresholdScheme.ts";
 import type { KeyAnswer } from "../keys/Answers.ts";
-import { groupKeyOf, holderOf, isSolo, shareIndexOf } from "../keys/HeldShare.ts";
+import { groupKeyOf, isSolo, shareIndexOf } from "../keys/HeldShare.ts";
 import { keyIdIn } from "../keys/KeyId.ts";
 import {
   askAgain,
   askMore,
+  codesOf,
   commitmentsOf,
   keep,
   packageOf,
   requestOf,
+  signersOf,
   silentIn,
   tell,
   withAttempt,
   withImposters,
+  withWithheld,
 } from "./Attempts.ts";
 import { type Occasion, envelopeOf, operationDigest } from "./Envelope.ts";
 import { commitTo, elementsOf, signPackage } from "./Signer.ts";
 import { enterLine, leaveLine, turnAwayLate } from "./SigningLine.ts";
-import { noteFailed, noteServed, usualWait } from "./SignerChoice.ts";
+import { noteCommitted, noteFailed, noteServed, usualWait } from "./SignerChoice.ts";
 import type { SaidPackage, SignMessageOf } from "./SignMessages.ts";
-import { IMPOSTER, isLasting, lastingRefusal, notHere, SILENT, tooFew } from "./SigningRefusals.ts";
+import { IMPOSTER, isLasting, lastingRefusal, notHere, tooFew } from "./SigningRefusals.ts";
 import { readSigning } from "./SigningRequest.ts";
 import { signable, type Signable } from "./Signable.ts";
 import { type Attempt, type Coordinated, signings, type Wanted } from "./SigningState.ts";
@@ -49,6 +52,8 @@ const TICK_MILLIS = 50;
 const FIRST_MILLIS = 150;
 /** What was sent to a member that has not answered is sent again. */
 const AGAIN_MILLIS = 500;
+/** The part of an attempt in which others may still commit before one that withheld a share is chosen again. */
+const FOR_OTHERS = 1 / 3;
 /** After an attempt that too many have refused, until the next. */
 const REFUSED_MILLIS = 300;
 /** While some package is this young and unanswered, others wait for the next, so that members flush for many at once. */
@@ -87,6 +92,7 @@ export const acceptSigning = (step: Step, { requestId, call, token, claims }: Se
     occasion,
     arrivedAt: step.elapsed,
     imposters: [],
+    withheld: new Map(),
   };
   if (isSolo(judged.right.generation))
     return signSolo(step, wanted, judged.right, operationOf(step, wanted, judged.right));
@@ -157,8 +163,9 @@ export const onCommit = (step: Step, from: PeerId, { sessionId, commitments }: S
   const coordinated = requestOf(step, from, sessionId);
   if (coordinated === undefined) return;
   const { attempt } = coordinated;
-  if (attempt.commitments.has(from)) return;
-  noteServed(step, from, step.elapsed - attempt.startedAt);
+  // One that has refused is not taken at the next word: others were asked instead.
+  if (attempt.commitments.has(from) || attempt.refusals.has(from)) return;
+  noteCommitted(step, from, step.elapsed - attempt.startedAt);
   if (attempt.chosen.length > 0 || commitments.index !== shareIndexOf(step.membership, from)) return;
   withAttempt(step, coordinated, { commitments: withEntry(attempt.commitments, from, elementsOf(commitments)) });
   sendPackages(step);
@@ -172,8 +179,10 @@ export const onRefused = (step: Step, from: PeerId, { sessionId, code }: SignMes
   const isChosen = attempt.chosen.includes(from);
   if (attempt.shares.has(from) || (attempt.packagedAt !== undefined && !isChosen)) return;
   const refusals = withEntry(attempt.refusals, from, code);
-  const refused = withAttempt(step, coordinated, { refusals });
-  if (isChosen) return failPackage(step, refused);
+  if (isChosen) return failPackage(step, withAttempt(step, coordinated, { refusals }), from);
+  const commitments = copyOfMap(attempt.commitments);
+  commitments.delete(from);
+  const refused = withAttempt(step, coordinated, { refusals, commitments });
   const { generation } = judged;
   const lastingly = lastingRefusal(refusals, spare(generation));
   if (lastingly !== undefined) return end(step, refused, { _tag: "Rejected", rejection: lastingly });
@@ -184,18 +193,23 @@ export const onRefused = (step: Step, from: PeerId, { sessionId, code }: SignMes
 /** How many members a signature can do without. */
 const spare = ({ group }: Signable["generation"]): number => group.verifyingShares.length - group.threshold;
 
-/** A chosen one does not sign: perhaps because of commitments that are none; whose they are shows here. */
-const failPackage = (step: Step, coordinated: Coordinated): void => {
+/**
+ * A chosen one does not sign: perhaps because of commitments that are none; whose they are shows here. Or it was restarted
+ * in between, or has another generation by now, or lies: another one is to sign, if there is one.
+ */
+const failPackage = (step: Step, coordinated: Coordinated, from: PeerId): void => {
   const { signable: judged, attempt } = coordinated;
   const said = commitmentsOf(attempt);
   const looked = judged.suite.shared?.aggregate(groupKeyOf(judged.generation), said, judged.message, []);
   // Without shares all are blamed for theirs, unless some commitments are none.
   const wrong = looked !== undefined && Either.isLeft(looked) ? looked.left.indexes : [];
-  fail(step, wrong.length < said.length ? withImposters(step, coordinated, wrong) : coordinated);
+  const isExplained = wrong.length > 0 && wrong.length < said.length;
+  fail(step, isExplained ? withImposters(step, coordinated, wrong) : withWithheld(step, coordinated, [from]));
 };
 
-const isReady = (coordinated: Coordinated): boolean =>
-  isOpen(coordinated) && coordinated.attempt.commitments.size >= coordinated.signable.generation.group.threshold;
+/** Who is to sign, where that may begin. */
+const readySigners = (step: Step, coordinated: Coordinated): ReadonlyArray<PeerId> | undefined =>
+  isOpen(coordinated) ? signersOf(step, coordinated, attemptMillis(step, coordinated) * FOR_OTHERS) : undefined;
 
 /**
  * Tells signers of each other, for all requests that are ready. While an earlier package is young and unanswered they
@@ -203,17 +217,20 @@ const isReady = (coordinated: Coordinated): boolean =>
  */
 const sendPackages = (step: Step): void => {
   const { requests } = step.slice(signings);
-  const ready = [...requests.values()].filter(isReady).slice(0, OF_ROUND);
+  const ready = [...requests.values()]
+    .flatMap((coordinated) => {
+      const signers = readySigners(step, coordinated);
+      return signers === undefined ? [] : [{ coordinated, signers }];
+    })
+    .slice(0, OF_ROUND);
   if (ready.length === 0) return;
   for (const { attempt } of requests.values())
     if (attempt.packagedAt !== undefined && step.elapsed - attempt.packagedAt < ROUND_MILLIS)
       return step.arm(ATTEMPTS_TIMER, ROUND_MILLIS);
   const items = new Map<PeerId, Array<SaidPackage>>();
-  const chosen = ready.map((coordinated) => {
-    const { attempt, signable: judged } = coordinated;
-    const signers = [...attempt.commitments.keys()].slice(0, judged.generation.group.threshold);
-    return withAttempt(step, coordinated, { chosen: signers, packagedAt: step.elapsed, askedAt: step.elapsed });
-  });
+  const chosen = ready.map(({ coordinated, signers }) =>
+    withAttempt(step, coordinated, { chosen: signers, packagedAt: step.elapsed, askedAt: step.elapsed }),
+  );
   for (const coordinated of chosen)
     for (const peerId of coordinated.attempt.chosen)
       if (peerId !== step.self) items.set(peerId, [...(items.get(peerId) ?? []), packageOf(coordinated)]);
@@ -227,7 +244,7 @@ const signHere = (step: Step, coordinated: Coordinated): void => {
   if (Either.isRight(signed)) addShare(step, coordinated, step.self, signed.right);
   else {
     const refusals = withEntry(coordinated.attempt.refusals, step.self, signed.left);
-    failPackage(step, withAttempt(step, coordinated, { refusals }));
+    failPackage(step, withAttempt(step, coordinated, { refusals }), step.self);
   }
 };
 
@@ -246,6 +263,7 @@ export const onShare = (step: Step, from: PeerId, { items }: SignMessageOf<"Sign
 const addShare = (step: Step, coordinated: Coordinated, from: PeerId, share: SignatureShare): void => {
   const { attempt } = coordinated;
   if (!attempt.chosen.includes(from) || attempt.shares.has(from)) return;
+  noteServed(step, from);
   const shares = withEntry(attempt.shares, from, share);
   const added = withAttempt(step, coordinated, { shares });
   if (shares.size === attempt.chosen.length) complete(step, added);
@@ -274,19 +292,6 @@ const end = (step: Step, { requestId, attempt }: Coordinated, answer: Answer): v
   step.editIn(signings, "requests").delete(requestId);
   step.editIn(signings, "bySession").delete(attempt.sessionId);
   step.reply(requestId, answer);
-};
-
-/** Why each member that counts has not signed. */
-const codesOf = ({ membership }: Step, { attempt, imposters, signable: { generation } }: Coordinated) => {
-  const codes = new Map<PeerId, string>();
-  for (const { index } of generation.group.verifyingShares) {
-    const peerId = holderOf(membership, index);
-    if (peerId === undefined) continue;
-    const hasCommitted = attempt.commitments.has(peerId) && !attempt.chosen.includes(peerId);
-    if (imposters.includes(peerId)) codes.set(peerId, IMPOSTER);
-    else if (!hasCommitted && !attempt.shares.has(peerId)) codes.set(peerId, attempt.refusals.get(peerId) ?? SILENT);
-  }
-  return codes;
 };
 
 /** Ends an attempt: another one begins, with other nonces and, where it can, other members; or the caller is told. */
@@ -330,7 +335,10 @@ const goOnWith = (step: Step, begun: Coordinated): void => {
   let coordinated = begun;
   const { attempt, signable: judged, imposters } = coordinated;
   const age = step.elapsed - attempt.startedAt;
-  if (age >= attemptMillis(step, coordinated)) return fail(step, coordinated);
+  if (age >= attemptMillis(step, coordinated)) {
+    const silent = attempt.chosen.filter((peerId) => !attempt.shares.has(peerId));
+    return fail(step, withWithheld(step, coordinated, silent));
+  }
   const { length: total } = judged.generation.group.verifyingShares;
   const isHopeless =
     attempt.packagedAt === undefined &&

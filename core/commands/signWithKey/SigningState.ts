@@ -74,6 +74,8 @@ export interface Wanted {
   readonly arrivedAt: number;
   /** Whose shares of the signature were wrong, in any attempt. */
   readonly imposters: ReadonlyArray<PeerId>;
+  /** Why each one that was chosen in an earlier attempt gave no share. */
+  readonly withheld: ReadonlyMap<PeerId, string>;
 }
 
 /** The same once its signing has begun. */
@@ -87,8 +89,10 @@ export interface Coordinated extends Wanted {
 export interface Experience {
   /** From asking to its commitments, in milliseconds, smoothed. */
   readonly millis: number;
-  /** Monotonic milliseconds: when it last failed; undefined where it has not since it last served. */
+  /** Monotonic milliseconds: when it last failed; undefined where it has not since it last committed. */
   readonly failedAt: number | undefined;
+  /** When a signature last failed by it that it had committed to; undefined where it has given a share since. */
+  readonly withheldAt: number | undefined;
 }
 
 export interface SigningState {

@@ -1,0 +1,151 @@
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { describe, expect, it } from "vitest";
+import { codeOf } from "../../../properties/cluster/Cluster.ts";
+import { KeyedCluster } from "../../../properties/cluster/PlantedKeys.ts";
+import type { Message } from "../../Message.ts";
+import { generationKey } from "../keys/Tables.ts";
+
+const data = utf8ToBytes("pay 5");
+
+type Lie = (from: number, to: number, message: Message) => ReadonlyArray<Message>;
+
+interface Way {
+  readonly total?: number;
+  /** How long messages of each member take, in milliseconds; one by default. */
+  readonly millis?: { readonly [peerId: number]: number };
+  /** What arrives of a message. */
+  readonly lie?: Lie;
+}
+
+/** A cluster whose members are not equally near, and what is said in it. */
+const apart = ({ total = 3, millis = {}, lie = (_from, _to, message) => [message] }: Way) => {
+  const cluster = new KeyedCluster(total);
+  cluster.plantKey("payments");
+  const wire: Array<{ at: number; from: number; to: number; message: Message }> = [];
+  const said: Array<string> = [];
+  cluster.tamper = (from, to, original) => {
+    for (const message of lie(from, to, original)) {
+      if (message._tag.startsWith("Sign.")) said.push(`${from}>${to} ${message._tag.slice("Sign.".length)}`);
+      wire.push({ at: cluster.now + (millis[from] ?? 1), from, to, message });
+    }
+    return undefined;
+  };
+  /** How the request of this name is answered, after how many milliseconds. */
+  const sign = (requestId: string) => {
+    said.length = 0;
+    cluster.sign(1, requestId, "payments", data);
+    let passed = 0;
+    for (; passed < 10_000 && codeOf(cluster, requestId) === undefined; passed++) {
+      cluster.pass(1);
+      for (const each of wire.filter(({ at }) => at <= cluster.now)) {
+        wire.splice(wire.indexOf(each), 1);
+        cluster.deliver(each.to, each.from, each.message);
+      }
+    }
+    const answer = cluster.answers.get(requestId);
+    return { code: codeOf(cluster, requestId), passed, answer, said: [...said] };
+  };
+  return { cluster, sign };
+};
+
+/** These members commit and refuse every package. */
+const refusing =
+  (members: ReadonlyArray<number>, code = "NO"): Lie =>
+  (from, _to, message) =>
+    message._tag === "Sign.Share" && members.includes(from)
+      ? message.items.map(({ sessionId }) => ({ _tag: "Sign.Refused", sessionId, code }))
+      : [message];
+
+const NEARER = { 2: 3, 3: 8 };
+
+describe("a member that commits at once and refuses every package", () => {
+  it.each(["NO", "SESSION_UNKNOWN", "ACCESS_DENIED"])("with %s costs one attempt in ten seconds", (code) => {
+    const { cluster, sign } = apart({ millis: NEARER, lie: refusing([2], code) });
+    const packages = ["one", "two", "three"].map((requestId) => {
+      const signed = sign(requestId);
+      expect(signed.code).toBe("Signed");
+      return signed.said.filter((each) => each === "1>2 Package").length;
+    });
+    expect(packages).toEqual([1, 0, 0]);
+    cluster.pass(10_000);
+    expect(sign("later")).toMatchObject({ code: "Signed" });
+  });
+
+  it("is not chosen again because the others take longer", () => {
+    const { sign } = apart({ millis: { 2: 3, 3: 400 }, lie: refusing([2]) });
+    const { code, said } = sign("one");
+    expect(code).toBe("Signed");
+    expect(said.filter((each) => each.startsWith("1>2"))).toEqual(["1>2 Open", "1>2 Package", "1>2 Open"]);
+  });
+
+  it("is named, and nobody who was not asked", () => {
+    const { sign } = apart({ total: 5, lie: refusing([2, 3, 4]) });
+    const { answer } = sign("one");
+    expect(answer).toMatchObject({
+      _tag: "Rejected",
+      rejection: {
+        code: "SIGNING_QUORUM_UNAVAILABLE",
+        members: [2, 3, 4].map((peerId) => ({ peerId, reason: "it refuses" })),
+      },
+    });
+    expect(sign("two").code).toBe("Signed");
+  });
+});
+
+describe("a member that commits and then says nothing", () => {
+  it("is not chosen again because the others take longer", () => {
+    const silent: Lie = (from, _to, message) => (from === 2 && message._tag === "Sign.Share" ? [] : [message]);
+    const { sign } = apart({ millis: { 2: 3, 3: 400 }, lie: silent });
+    expect(sign("one").code).toBe("Signed");
+    const { code, passed } = sign("two");
+    expect(code).toBe("Signed");
+    expect(passed).toBeLessThan(1_000);
+  });
+});
+
+describe("an honest member that was restarted after it committed", () => {
+  it("signs the same request, with only as many up as it takes, and the next ones at once", () => {
+    let hasRestarted = false;
+    const { cluster, sign } = apart({
+      lie: (_from, to, message) => {
+        if (message._tag === "Sign.Package" && !hasRestarted) {
+          hasRestarted = true;
+          cluster.start(to);
+        }
+        return [message];
+      },
+    });
+    cluster.peers.delete(3);
+    const { code, passed, said } = sign("one");
+    expect(code).toBe("Signed");
+    expect(said.filter((each) => each.startsWith("2>1"))).toEqual([
+      "2>1 Commit",
+      "2>1 Refused",
+      "2>1 Commit",
+      "2>1 Share",
+    ]);
+    expect(passed).toBeLessThan(1_500);
+    expect(sign("two").passed).toBeLessThan(100);
+  });
+});
+
+describe("a member that does not know its own mind", () => {
+  const refused = (message: Message): ReadonlyArray<Message> =>
+    message._tag === "Sign.Commit" ? [{ _tag: "Sign.Refused", sessionId: message.sessionId, code: "NO" }] : [];
+
+  it.each([
+    ["refuses what it has committed to", (message: Message) => [message, ...refused(message)]],
+    ["commits to what it has refused", (message: Message) => [...refused(message), message]],
+  ])("%s: another signs", (_what, both) => {
+    const { cluster, sign } = apart({
+      total: 5,
+      millis: { 3: 8 },
+      lie: (from, _to, message) => (from === 2 ? both(message) : [message]),
+    });
+    // So that two others have to.
+    cluster.write(1, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
+    const { code, said } = sign("one");
+    expect(code).toBe("Signed");
+    expect(said.filter((each) => each.endsWith("Package"))).toEqual(["1>4 Package", "1>3 Package"]);
+  });
+});
