@@ -1,6 +1,7 @@
 /**
- * K22: a coordinator asks a signer again that says nothing, until it has said something; and it begins with no member
- * that has just left it waiting while there is one that never has.
+ * K22: a coordinator asks a signer again that says nothing, until it has said something; it begins with no member that
+ * has just left it waiting, or refused a package, while there is one that never has; and it names nobody as silent whom it
+ * did not ask.
  */
 import type { SigningState } from "../../core/commands/signWithKey/SigningState.ts";
 import type { Message } from "../../core/Message.ts";
@@ -27,6 +28,8 @@ interface Attempt {
   requestId: string | undefined;
   isPackaged: boolean;
   readonly asked: Map<PeerId, Question>;
+  /** Who was asked anything at all. */
+  readonly all: Set<PeerId>;
 }
 
 /** How a member has served this process. */
@@ -35,12 +38,24 @@ interface Service {
   isPrompt: boolean;
   /** When it was asked again, having said nothing; undefined once it says something. */
   silentAt: number | undefined;
+  /** When it refused a package that it was chosen for; undefined once it signs. */
+  refusedAt: number | undefined;
+}
+
+/** A package is refused; whose fault that was shows in the step that hears it. */
+interface Refusal {
+  readonly from: PeerId;
+  readonly at: number;
+  readonly requestId: string;
+  readonly imposters: number;
 }
 
 type Signing = Pick<SigningState, "requests">;
 
 const signingOf = ({ state }: Watched): Signing | undefined =>
   (state?.modules as { readonly signing?: Signing } | undefined)?.signing;
+
+const SILENT = "it does not answer";
 
 const sessionsIn = (message: Message): ReadonlyArray<string> => {
   if (message._tag === "Sign.Open" || message._tag === "Sign.Commit" || message._tag === "Sign.Refused")
@@ -54,11 +69,18 @@ class Coordinator {
   readonly attempts = new Map<string, Attempt>();
   readonly #services = new Map<PeerId, Service>();
   #requests: Signing["requests"] | undefined;
+  #refusal: Refusal | undefined;
 
   asks(message: Message, to: PeerId, at: number): void {
     for (const sessionId of sessionsIn(message)) {
-      const attempt = this.attempts.get(sessionId) ?? { requestId: undefined, isPackaged: false, asked: new Map() };
+      const attempt = this.attempts.get(sessionId) ?? {
+        requestId: undefined,
+        isPackaged: false,
+        asked: new Map(),
+        all: new Set(),
+      };
       this.attempts.set(sessionId, attempt);
+      attempt.all.add(to);
       if (message._tag === "Sign.Package" && !attempt.isPackaged) {
         attempt.isPackaged = true;
         this.#lets(attempt);
@@ -75,6 +97,7 @@ class Coordinator {
     if (sessions.length === 0) return;
     const service = this.#serviceOf(from);
     service.silentAt = undefined;
+    if (message._tag === "Sign.Share") service.refusedAt = undefined;
     if (message._tag === "Sign.Refused") service.isPrompt = false;
     for (const sessionId of sessions) {
       const attempt = this.attempts.get(sessionId);
@@ -85,12 +108,29 @@ class Coordinator {
     }
   }
 
+  /** A chosen one refuses, of these requests, and that is handled at once. */
+  isRefused({ requests }: Signing, sessionId: string, from: PeerId, at: number): void {
+    const refused = [...requests.values()].find(({ attempt }) => attempt.sessionId === sessionId);
+    if (refused?.attempt.chosen.includes(from) !== true || refused.attempt.shares.has(from)) return;
+    this.#refusal = { from, at, requestId: refused.requestId, imposters: refused.imposters.length };
+  }
+
+  /** Whoever refused the words of an imposter has done right. */
+  #judgeRefusal(requests: Signing["requests"]): void {
+    const refusal = this.#refusal;
+    if (refusal === undefined) return;
+    this.#refusal = undefined;
+    if (requests.get(refusal.requestId)?.imposters.length === refusal.imposters)
+      this.#serviceOf(refusal.from).refusedAt = refusal.at;
+  }
+
   /** Attempts that have begun, each with those that it began with. */
   begun({
     requests,
   }: Signing): ReadonlyArray<{ readonly asked: ReadonlySet<PeerId>; readonly wrong: ReadonlyArray<PeerId> }> {
     if (requests === this.#requests) return [];
     this.#requests = requests;
+    this.#judgeRefusal(requests);
     return [...requests.values()].flatMap(({ requestId, attempt: { sessionId, asked }, imposters }) => {
       const known = this.attempts.get(sessionId);
       if (known === undefined || known.requestId !== undefined) return [];
@@ -99,10 +139,16 @@ class Coordinator {
     });
   }
 
-  /** Whether a member has just left this process waiting, and has been so ever since. */
+  /** Whether a member has just left this process waiting, or refused a package, and has been so ever since. */
   hasFailed(peerId: PeerId, at: number): boolean {
-    const { silentAt } = this.#serviceOf(peerId);
-    return silentAt !== undefined && silentAt < at && at - silentAt < AVOIDED_MICROS;
+    const { silentAt, refusedAt } = this.#serviceOf(peerId);
+    const isSilent = silentAt !== undefined && silentAt < at && at - silentAt < AVOIDED_MICROS;
+    return isSilent || (refusedAt !== undefined && at - refusedAt < AVOIDED_MICROS);
+  }
+
+  /** Whether a member was asked anything in an attempt of the request. */
+  hasAsked(peerId: PeerId, requestId: string): boolean {
+    return [...this.attempts.values()].some((attempt) => attempt.requestId === requestId && attempt.all.has(peerId));
   }
 
   isPrompt(peerId: PeerId, at: number): boolean {
@@ -135,7 +181,7 @@ class Coordinator {
   }
 
   #serviceOf(peerId: PeerId): Service {
-    const service = this.#services.get(peerId) ?? { isPrompt: true, silentAt: undefined };
+    const service = this.#services.get(peerId) ?? { isPrompt: true, silentAt: undefined, refusedAt: undefined };
     this.#services.set(peerId, service);
     return service;
   }
@@ -152,9 +198,13 @@ export const K22 = (ghost: Ghost): Checker => {
     sent: ({ slot, decidedAt }, message, to) => {
       if (message._tag === "Sign.Open" || message._tag === "Sign.Package") at(slot).asks(message, to, decidedAt);
     },
-    delivered: ({ slot }, message, from, now) => {
+    delivered: (peer, message, from, now) => {
+      const coordinator = all[peer.slot];
+      const signing = signingOf(peer);
+      if (message._tag === "Sign.Refused" && peer.isIdle && signing !== undefined)
+        coordinator?.isRefused(signing, message.sessionId, from, now);
       if (message._tag === "Sign.Commit" || message._tag === "Sign.Share" || message._tag === "Sign.Refused")
-        all[slot]?.hears(message, from, now);
+        coordinator?.hears(message, from, now);
     },
     stepped: (peer) => {
       const { slot, honest, state, decidedAt } = peer;
@@ -175,13 +225,23 @@ export const K22 = (ghost: Ghost): Checker => {
         if (failed !== undefined && better !== undefined)
           throw new Violation(
             "K22",
-            `peer ${failed} has just left peer ${slot} waiting, and peer ${better} never has`,
+            `peer ${failed} has just left peer ${slot} waiting or refused its package, and peer ${better} never has`,
             `at ${decidedAt} µs peer ${slot} began a signature with peer ${failed}, without peer ${better}`,
           );
       }
     },
-    replied: ({ slot, honest }, { requestId, asked, undisturbedSince, repliedAt }) => {
+    replied: ({ slot, honest }, { requestId, asked, answer, undisturbedSince, repliedAt }) => {
       if (asked === undefined || !isSigning(asked)) return;
+      const told = answer._tag === "Rejected" && honest && !ghost.isLying(slot) ? answer.rejection.members : [];
+      const unasked = told.find(
+        ({ peerId, reason }) => reason === SILENT && all[slot]?.hasAsked(peerId, requestId) !== true,
+      );
+      if (unasked !== undefined)
+        throw new Violation(
+          "K22",
+          `peer ${slot} did not ask peer ${unasked.peerId} to sign for request ${requestId}`,
+          "it told its caller that this one does not answer",
+        );
       const forgotten = all[slot]?.ends(requestId, repliedAt);
       if (forgotten === undefined || !honest || ghost.isLying(slot) || undisturbedSince === undefined) return;
       const [member, last] = forgotten;

@@ -1,20 +1,42 @@
 /**
  * A member that gives away no share of a signature while it hears all that others say to it: with as few others as lack
- * one to sign it can neither make a signature nor keep the rest from making theirs.
+ * one to sign it can neither make a signature nor keep the rest from making theirs. Some commit to all that they are
+ * asked for and refuse every package.
  */
 import type { SignMessageOf } from "../../core/commands/signWithKey/SignMessages.ts";
+import type { Message } from "../../core/Message.ts";
+import type { Unit } from "../base/Choices.ts";
 import type { Lie, Mishear } from "./Traitor.ts";
 
 type Share = SignMessageOf<"Sign.Share">["items"][number];
 type Commitments = SignMessageOf<"Sign.Commit">["commitments"];
 
-const ways = ["nothing", "another's", "of another session"] as const;
+const ways = ["nothing", "another's", "of another session", "a refusal"] as const;
+
+/** What it gives as its reason: what honest ones say, of themselves or of the request, and what nobody does. */
+const codes = [
+  "SESSION_UNKNOWN",
+  "WRONG_SIGNERS",
+  "GENERATION_AHEAD",
+  "SHARE_MISSING",
+  "SESSION_TAKEN",
+  "ACCESS_DENIED",
+  "KEY_DESTROYED",
+  "valueOf",
+] as const;
+
+const refusals = (unit: Unit, { items }: SignMessageOf<"Sign.Share">): ReadonlyArray<Message> =>
+  items.map(({ sessionId }) => {
+    const code = unit.named("refuses with", "SESSION_UNKNOWN", codes, [1, 1, 1, 1, 1, 1, 1, 1]);
+    return { _tag: "Sign.Refused", sessionId, code };
+  });
 
 /** What it says instead of its share, and what it hears for that. */
 export const hoardingSigner = (): { readonly lie: Lie; readonly mishear: Mishear } => {
   let share: Share | undefined;
   let own: Share | undefined;
   let commitments: Commitments | undefined;
+  let isRefuser: boolean | undefined;
   return {
     mishear: (_traitor, _from, message) => {
       if (message._tag === "Sign.Share") share = message.items[0] ?? share;
@@ -23,15 +45,27 @@ export const hoardingSigner = (): { readonly lie: Lie; readonly mishear: Mishear
     },
     lie: (traitor, _to, message) => {
       const unit = traitor.next();
-      if (message._tag === "Sign.Commit" && commitments !== undefined && unit.chance("commits as another", 100)) {
+      const { marks, choices } = traitor.world;
+      isRefuser ??= choices.plan("hoarding signer").chance("refuses every package", 350);
+      if (message._tag === "Sign.Share" && isRefuser) {
+        marks.add("a signer refused every package");
+        return refusals(unit, message);
+      }
+      if (
+        message._tag === "Sign.Commit" &&
+        !isRefuser &&
+        commitments !== undefined &&
+        unit.chance("commits as another", 100)
+      ) {
         const { hiding, binding } = commitments;
         return [{ ...message, commitments: { ...message.commitments, hiding, binding } }];
       }
       if (message._tag !== "Sign.Share" || !unit.chance("keeps its share", 800)) return [message];
-      traitor.world.marks.add("a signer kept its share to itself");
-      const how = unit.named("says", "nothing", ways, [4, 2, 2]);
+      marks.add("a signer kept its share to itself");
+      const how = unit.named("says", "nothing", ways, [4, 2, 2, 2]);
       const said = how === "another's" ? share : own;
       own = message.items[0] ?? own;
+      if (how === "a refusal") return refusals(unit, message);
       if (how === "nothing" || said === undefined) return [];
       return [{ ...message, items: message.items.map((each) => ({ ...each, scalar: said.scalar })) }];
     },

@@ -119,6 +119,7 @@ export const keySchedules = {
   "traitor-holds-t-minus-1": {
     marks: {
       "a signer kept its share to itself": 3,
+      "a signer refused every package": 10,
       "SIGN answered Signed": 3,
       "signatures went on beside a member that lies": 6,
     },
