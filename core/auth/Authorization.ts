@@ -45,6 +45,9 @@ export const endsTooSoon = ({ now, asBefore }: Clock, tokenExpiresAt: number): R
   return asBefore.some(isLongEnough) ? clockInDoubt : tooShort;
 };
 
+/** A permission as the contract names it, without the key id that its caller sent: a refusal repeats nothing. */
+const named = (permission: string): string => permission.replace(/^service\.key\..*\./su, "service.key.<keyId>.");
+
 const fits = (claim: string | undefined, max: number): boolean =>
   claim === undefined || (utf8Length(claim) ?? Number.POSITIVE_INFINITY) <= max;
 
@@ -85,7 +88,7 @@ export const authorize = (
     return Either.left(
       rejection(
         "ACCESS_DENIED",
-        `The permission ${permissions.join(" or ")} is missing.`,
+        `The permission ${permissions.map(named).join(" or ")} is missing.`,
         "Use a token that carries the permission.",
       ),
     );

@@ -165,7 +165,7 @@ describe("a key", () => {
     expect((await cluster.post(2, `${KEYS}/k1/sign`, {}, other)).status).toBe(403);
     expect((await cluster.post(2, `${KEYS}/k1/rotate`, {}, other)).json).toMatchObject({
       code: "ACCESS_DENIED",
-      detail: "The permission service.dkg.rotate or service.key.k1.rotate is missing.",
+      detail: "The permission service.dkg.rotate or service.key.<keyId>.rotate is missing.",
     });
     expect((await cluster.get(2, "/v1/custody/control/identities", other)).json).toEqual({
       items: [],
