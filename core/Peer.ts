@@ -117,7 +117,7 @@ const operate = (step: Step, event: Other, handling: Handling): void => {
       if (handling === "runs") auditOperators(step, event.acts);
       return step.reply(event.requestId, { _tag: "Audited", done: handling === "runs" });
     case "Command":
-      return handling === "refuses" ? rejectCommand(step, event.requestId) : onCommand(step, event);
+      return handling === "refuses" ? rejectCommand(step, event) : onCommand(step, event);
     case "CheckReadiness":
       return onCheckReadiness(step, event.requestId);
     case "Unread":

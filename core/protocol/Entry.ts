@@ -32,7 +32,7 @@ import { notReadyReason } from "./Readiness.ts";
 import { askStored, missingAt } from "./Stored.ts";
 import type { PeerId } from "./Topology.ts";
 import { keepWaiting } from "./Rounds.ts";
-import { asMember, busy, crowded, unavailable } from "./Unavailable.ts";
+import { asMember, busy, crowded, IS_SEALED, unavailable } from "./Unavailable.ts";
 
 const FORWARD_AGAIN_MILLIS = 500;
 /** If the outcome of an acknowledged request does not come, it may have been lost on the way. */
@@ -45,16 +45,22 @@ const fitsIfMatch = (header: string | undefined): boolean =>
 const reasonHere = (step: Step): Rejection =>
   unavailable([{ peerId: step.self, reason: notReadyReason(step) ?? "" }], undefined);
 
+/** A service says in words of its own that it is not done here. */
+const refusalHere = (step: Step, call: Call): Rejection =>
+  serviceFor(step.context.commands, call)?.notHere?.(step.self, notReadyReason(step) ?? "") ?? reasonHere(step);
+
+type Command = Extract<Event, { readonly _tag: "Command" }>;
+
 /** Answers a caller of a peer that can take no part in anything. */
-export const rejectCommand = (step: Step, requestId: string): void => {
+export const rejectCommand = (step: Step, { requestId, call }: Command): void => {
   const rejected =
     step.mode === "blank"
       ? rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first.")
-      : reasonHere(step);
+      : refusalHere(step, call);
   step.reply(requestId, { _tag: "Rejected", rejection: rejected });
 };
 
-export const onCommand = (step: Step, event: Extract<Event, { readonly _tag: "Command" }>): void => {
+export const onCommand = (step: Step, event: Command): void => {
   const { requestId, call, token, actor } = event;
   const refuse = (rejected: ReturnType<typeof rejection>): void =>
     step.reply(requestId, { _tag: "Rejected", rejection: rejected });
@@ -71,7 +77,7 @@ export const onCommand = (step: Step, event: Extract<Event, { readonly _tag: "Co
   const judged = judgeRequest(step, call, actor);
   if (Either.isLeft(judged)) return refuse(openWhereReserved(step, call, judged.left));
   const { signer, crypto } = step.context;
-  if (signer === undefined) return refuse(unavailable([{ peerId: step.self, reason: "it is sealed" }], undefined));
+  if (signer === undefined) return refuse(unavailable([{ peerId: step.self, reason: IS_SEALED }], undefined));
   if (step.isWriter) {
     return enqueue(step, attest(crypto, signer, step.membership, received(step, requestId, call, token)), judged.right);
   }

@@ -71,6 +71,8 @@ export interface Service {
   permissionsOf(call: Call): ReadonlyArray<string>;
   /** Answers it now, or later within the time that callers are promised; what waits is bounded by the service. */
   accept(step: Step, served: Served): void;
+  /** The refusal of a peer that takes part in nothing, for this reason; absent where it is that of a change. */
+  notHere?(self: PeerId, reason: string): Rejection;
 }
 
 /** A message: its form, its handler, and the modes in which the handler runs; in others the message is passed over. */

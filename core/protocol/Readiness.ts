@@ -18,7 +18,7 @@ import { isPresent, type Mode } from "./Mode.ts";
 import { freshNonce } from "./Nonces.ts";
 import { quarantineIfBehind, quarantineIfRestoredSince } from "./Rollback.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
-import { BEING_VERIFIED, NO_CAPACITY, NO_TOKEN_KEYS } from "./Unavailable.ts";
+import { BEING_VERIFIED, IS_SEALED, NO_CAPACITY, NO_TOKEN_KEYS } from "./Unavailable.ts";
 import { type PeerId, signersFor } from "./Topology.ts";
 import { noteVersions, versionFault, type Versions } from "./Versions.ts";
 import { unwitnessed } from "./Witnesses.ts";
@@ -39,7 +39,7 @@ const UNFOUNDED = "the cluster is not founded yet";
 
 const faultIn: Readonly<Record<Mode, string | undefined>> = {
   blank: "it is not initialized",
-  sealed: "it is sealed",
+  sealed: IS_SEALED,
   verifying: BEING_VERIFIED,
   founding: UNFOUNDED,
   damaged: "its stored records do not hold",
@@ -190,7 +190,7 @@ const shownMode = ({ mode }: Step): Ready["mode"] => (mode === "announcing" ? "j
 
 /** Why a member that answered could not take part, whatever its clock shows, or undefined. */
 const faultOf = (step: Step, ready: Ready, { seen }: Probe): string | undefined => {
-  if (ready.sealed) return ready.mode === "verifying" ? BEING_VERIFIED : "it is sealed";
+  if (ready.sealed) return ready.mode === "verifying" ? BEING_VERIFIED : IS_SEALED;
   if (ready.topologyDigest === undefined) return "it has not founded the cluster yet";
   if (ready.topologyDigest !== step.membership.digest) return "it belongs to another topology";
   if (ready.configDigest !== step.context.settings.configDigest) return "its cluster configuration differs";

@@ -33,7 +33,7 @@ import {
 } from "./TakingOver.ts";
 import { type PeerId, signersFor } from "./Topology.ts";
 import { diskHere } from "./UnionPages.ts";
-import { BEING_VERIFIED } from "./Unavailable.ts";
+import { BEING_VERIFIED, IS_SEALED } from "./Unavailable.ts";
 
 const RECOVER_MILLIS = 500;
 /** How long a round waits for the answers of all members. */
@@ -189,7 +189,7 @@ export const onMemberAnswer = (step: Step, from: PeerId, ready: Ready): void => 
 
 /** Why nothing can be taken over yet because of this member, or undefined. */
 const hindrance = (step: Step, ready: Ready): string | undefined => {
-  if (ready.sealed) return ready.mode === "verifying" ? BEING_VERIFIED : "it is sealed";
+  if (ready.sealed) return ready.mode === "verifying" ? BEING_VERIFIED : IS_SEALED;
   if (!ready.integrityOk) return "its stored records do not hold";
   if (ready.topologyDigest !== step.membership.digest) return "it belongs to another topology";
   if (ready.recorded?.restoration.recoveryId !== step.state.rejoining.restored?.restoration.recoveryId)

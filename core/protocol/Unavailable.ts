@@ -47,6 +47,9 @@ export const noCapacity = (members: ReadonlyArray<MemberFault>): Rejection =>
 export const unready = (members: ReadonlyArray<MemberFault>, ref: string | undefined): Rejection =>
   members.every((each) => each.reason === NO_CAPACITY) ? noCapacity(members) : unavailable(members, ref);
 
+/** Why a sealed peer takes no part: said by itself, and by others about it. */
+export const IS_SEALED = "it is sealed";
+
 /** The answer of a peer without its keys in memory where these are needed. */
 export const sealed = rejection("SEALED", "This peer is sealed.", "Unseal it first.");
 

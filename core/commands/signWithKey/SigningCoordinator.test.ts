@@ -295,6 +295,20 @@ describe("a request that cannot be met", () => {
 });
 
 describe("a coordinator that is sealed", () => {
+  it("signs nothing for whoever asks later, and says what helps", () => {
+    const { cluster } = planted();
+    cluster.dispatch(1, { _tag: "Sealed" });
+    cluster.sign(1, "one", "payments", data);
+    expect(cluster.answers.get("one")).toMatchObject({
+      rejection: {
+        code: "SIGNING_QUORUM_UNAVAILABLE",
+        detail: "This peer signs nothing: it is sealed.",
+        hint: "Unseal it, or ask another peer.",
+        members: [{ peerId: 1, reason: "it is sealed" }],
+      },
+    });
+  });
+
   it("tells its callers so, and forgets every nonce", () => {
     const { cluster } = planted();
     cluster.tamper = () => undefined;

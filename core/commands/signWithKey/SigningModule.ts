@@ -18,6 +18,7 @@ import {
   onShare,
 } from "./SigningCoordinator.ts";
 import { signMessages, type SignMessageOf } from "./SignMessages.ts";
+import { notHere } from "./SigningRefusals.ts";
 import { isSigning } from "./SigningRequest.ts";
 import { signings } from "./SigningState.ts";
 
@@ -36,6 +37,7 @@ const signing: Service = {
   recognizes: isSigning,
   permissionsOf: ({ path }) => [keyPermission(keyIdIn(path, "sign") ?? "", "sign")],
   accept: acceptSigning,
+  notHere,
 };
 
 const none = (): ReadonlyArray<string> => [];

@@ -1,6 +1,6 @@
 /** What a caller is told when too few members sign: the reason of each, or the one that so many have that none can. */
 import { type MemberFault, type Rejection, rejection, type RejectionCode } from "../../base/Rejection.ts";
-import { NO_TOKEN_KEYS } from "../../protocol/Unavailable.ts";
+import { IS_SEALED, NO_TOKEN_KEYS } from "../../protocol/Unavailable.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import { authorityNotAttached, keyDestroyed, keyUnshared } from "../keys/KeyRefusals.ts";
 
@@ -64,9 +64,12 @@ export const isLasting = (code: string): boolean => Object.hasOwn(lasting, code)
 
 /** 503: the peer that was asked takes part in nothing any more. */
 export const notHere = (peerId: PeerId, reason: string): Rejection =>
-  rejection(SIGNING_CODE, `This peer signs nothing: ${reason}.`, "Repeat the request at another peer.", {
-    members: [{ peerId, reason }],
-  });
+  rejection(
+    SIGNING_CODE,
+    `This peer signs nothing: ${reason}.`,
+    reason === IS_SEALED ? "Unseal it, or ask another peer." : "Repeat the request at another peer.",
+    { members: [{ peerId, reason }] },
+  );
 
 /** The reasons of some members. */
 const faultsOf = (codes: ReadonlyMap<PeerId, string>): ReadonlyArray<MemberFault> =>
