@@ -1,6 +1,7 @@
 /** Unseal shares as an operator gives them: typed without echo, or one per line on standard input. */
 import * as Prompt from "@effect/cli/Prompt";
-import type { QuitException } from "@effect/platform/Terminal";
+import * as Terminal from "@effect/platform/Terminal";
+import * as NodeTerminal from "@effect/platform-node/NodeTerminal";
 import { Effect, Redacted } from "effect";
 import type { Verifying } from "./AwaitVerified.ts";
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
@@ -10,11 +11,23 @@ import { readStandardInput } from "./StandardInput.ts";
 const maxBytes = 32 * 1024;
 const shareShape = /^[A-Za-z0-9+/=]{1,128}$/;
 
-/** Asks for one share at the terminal, without echo. */
+/** Asks for one share at the terminal, without echo. Ctrl-C interrupts, the end of the input gives up. */
 export const promptForShare = (
   label: string,
-): Effect.Effect<string, CliFailure | QuitException, Prompt.Prompt.Environment> =>
-  Prompt.run(Prompt.hidden({ message: label })).pipe(
+): Effect.Effect<string, CliFailure | Terminal.QuitException, Prompt.Prompt.Environment> =>
+  Effect.gen(function* () {
+    let isInterrupted = false;
+    // The library takes both keys for the same.
+    const terminal = yield* NodeTerminal.make(({ key: { ctrl, name } }) => {
+      isInterrupted = ctrl && name === "c";
+      return isInterrupted || (ctrl && name === "d");
+    });
+    return yield* Prompt.run(Prompt.hidden({ message: label })).pipe(
+      Effect.provideService(Terminal.Terminal, terminal),
+      Effect.catchTag("QuitException", (quit) => (isInterrupted ? Effect.interrupt : Effect.fail(quit))),
+    );
+  }).pipe(
+    Effect.scoped,
     Effect.map((share) => Redacted.value(share).trim()),
     Effect.filterOrFail(
       (share) => shareShape.test(share),
@@ -57,7 +70,7 @@ export const submitShares = <E, R>(
   submit: (share: string) => Effect.Effect<UnsealStep, E, R>,
   before: { readonly have: number; readonly need: number } | undefined,
   isAlone: boolean,
-): Effect.Effect<UnsealStep, E | CliFailure | QuitException, R | Prompt.Prompt.Environment> =>
+): Effect.Effect<UnsealStep, E | CliFailure | Terminal.QuitException, R | Prompt.Prompt.Environment> =>
   Effect.gen(function* () {
     if (process.stdin.isTTY) {
       const label = (progress: typeof before): string =>
