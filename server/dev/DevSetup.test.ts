@@ -45,6 +45,12 @@ describe("a new folder", () => {
     expect((await prepared({ peers: 2, port: 0 })).peers).not.toEqual(first.peers);
   });
 
+  it("names origins as browsers send them, without the port that they leave out", async () => {
+    await prepared({ peers: 1, port: 80 });
+    const { webauthn } = await Effect.runPromise(loadConfig(devFolder(root).peer(1).config, {}));
+    expect(webauthn.origins).toEqual(["http://localhost"]);
+  });
+
   it("is closed to others", async () => {
     await prepared({ peers: 1, port: 0 });
     const { secrets, bootstrap, cluster } = devFolder(root);

@@ -18,7 +18,8 @@ const webauthn = ({ peers }: Cluster) => ({
   enabled: true,
   "rp-id": "localhost",
   "rp-name": "custody dev",
-  origins: peers.map(({ httpPort }) => `http://localhost:${httpPort}`),
+  // As browsers send it: without the port that the scheme has anyway.
+  origins: peers.map(({ httpPort }) => new URL(`http://localhost:${httpPort}`).origin),
   "registration-ttl": "10m",
 });
 
