@@ -51,6 +51,7 @@ describe("configDigestInput", () => {
     ["where the keys come from", { auth: { audience: "custody", jwks: { url: "https://a/" }, "jwks-max-age": "1h" } }],
     ["the order of algorithms", { auth: { ...auth, algorithms: ["RS256", "PS256", "ES384", "ES256", "EdDSA"] } }],
     ["the order and case of token types", { auth: { ...auth, "token-types": ["absent", "AT+JWT", "jwt"] } }],
+    ["what is demanded of a program that has it", { features: ["core", "keys"] }],
     ["that core is named", { features: [] }],
     ["the limits of one peer", { limits: { "body-bytes-in-flight": "10MiB" }, approvers: { "answer-timeout": "5s" } }],
     ["the number of unseal shares", { seal: { shares: 3, threshold: 2 } }],
