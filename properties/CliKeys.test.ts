@@ -110,6 +110,11 @@ describe("a shared key", () => {
     expect(await done(shared, ["keys", "destroy", "b1", "--base", "1", "--final"])).toMatch(/^Destroyed: b1/);
   });
 
+  it("is not repaired by fewer than sign", async () => {
+    const { code, stderr } = await run(shared, ["keys", "repair", "k1", "--helper", "2"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("It takes exactly 2 helpers.")]);
+  });
+
   it("needs no repair where nothing is missing", async () => {
     expect(await done(shared, ["keys", "repair", "k1", "--helper", "2", "--helper", "3"])).toMatch(
       /^Repaired: k1, generations 3; refresh the key now\n/,
@@ -123,6 +128,7 @@ describe("wrong usage sends nothing", () => {
     ["two ways to destroy", ["keys", "destroy", "k1", "--base", "1", "--generation", "1", "--final"], "--final"],
     ["no way to destroy", ["keys", "destroy", "k1", "--base", "1"], "--generation N"],
     ["a repair without helpers", ["keys", "repair", "k1"], "--helper"],
+    ["a helper that is no peer", ["keys", "repair", "k1", "--helper", "two"], "--helper is not the number of a peer"],
     ["a page of none", ["keys", "list", "--limit", "0"], "--limit"],
     ["a file that is not there", ["sign", "--key", "k1", "--data-file", "/none"], "--data-file: /none does not exist"],
     [

@@ -144,19 +144,23 @@ const repair = Command.make(
   "repair",
   {
     key: keyArgument,
-    helper: Options.integer("helper").pipe(
+    // As texts: the library misreads a number that may be repeated and is not.
+    helper: Options.text("helper").pipe(
       Options.withPseudoName("PEER"),
       Options.withDescription("A member that helps; as many as sign, each named once."),
       Options.repeated,
-      Options.withDefault<ReadonlyArray<number>>([]),
+      Options.withDefault<ReadonlyArray<string>>([]),
     ),
     service: serviceOptions,
     json: jsonOption,
   },
-  ({ key, helper: helpers, service, json }) =>
+  ({ key, helper: named, service, json }) =>
     Effect.gen(function* () {
       const path = yield* pathOfKey(key, "repair");
-      if (helpers.length === 0) return yield* usageFailure("name the helpers: --helper PEER, as many as sign");
+      if (named.length === 0) return yield* usageFailure("name the helpers: --helper PEER, as many as sign");
+      if (!named.every((each) => /^[1-9][0-9]{0,8}$/.test(each)))
+        return yield* usageFailure("--helper is not the number of a peer");
+      const helpers = named.map(Number);
       const { call } = yield* serviceOf(service, process.env);
       const { body } = yield* call({ method: "POST", path, body: { helpers } });
       const { generations } = yield* readRepaired(body);
