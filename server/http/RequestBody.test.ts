@@ -1,4 +1,5 @@
 import { type ClientRequest, createServer, request, type Server } from "node:http";
+import { connect } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { Effect, Either } from "effect";
 import { afterEach, describe, expect, it } from "vitest";
@@ -142,4 +143,25 @@ describe("a request body", () => {
     expect(code(await read(limits(), { chunks: ["0"], broken: true }))).toBe("REQUEST_TIMEOUT");
     expect(own.budget.held).toBe(0);
   });
+});
+
+it("a body is given back when its connection ends in the middle, although that was answered", async () => {
+  const ended = new Promise<number>((resolve) => {
+    const server = createServer((incoming, response) => {
+      server.once("clientError", () => void response.writeHead(400, { connection: "close" }).end());
+      const startedAt = performance.now();
+      const reading = Effect.either(Effect.scoped(readBody(incoming, limits())));
+      void Effect.runPromise(reading).then(() => resolve(performance.now() - startedAt));
+    });
+    servers.push(server);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      const socket = connect(typeof address === "object" && address !== null ? address.port : 0, "127.0.0.1");
+      socket.on("error", () => undefined).resume();
+      const head = ["POST / HTTP/1.1", "host: a", "content-type: application/json", "content-length: 9"];
+      socket.end([...head, "", "1234"].join("\r\n"));
+    });
+  });
+  // Long before a body of its length is too late.
+  expect(await ended).toBeLessThan(2_500);
 });

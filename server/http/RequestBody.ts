@@ -70,6 +70,7 @@ const collect = (
 ): (() => void) => {
   const chunks: Array<Uint8Array> = [];
   let length = 0;
+  const { socket } = request;
   const startedAt = performance.now();
   const onData = (chunk: Uint8Array): void => {
     length += chunk.length;
@@ -90,6 +91,7 @@ const collect = (
   const stop = (): void => {
     clearTimeout(timer);
     request.off("data", onData).off("end", onEnd).off("close", onClose);
+    socket.off("close", onClose);
     // Further bytes are read and thrown away, until the server's own time limit ends the connection.
     request.resume();
   };
@@ -98,6 +100,8 @@ const collect = (
     resume(result);
   };
   request.on("data", onData).on("end", onEnd).on("close", onClose);
+  // A request that was answered in the middle of its body does not hear that its connection is gone.
+  socket.once("close", onClose);
   return stop;
 };
 
