@@ -9,6 +9,7 @@ it("are those of the contract", () => {
     unacknowledged: 4_096,
     slotWindow: 256,
     proposalsPerMessage: 64,
+    evidenceBytes: 4 * 1024 * 1024,
     queuedCommands: 1_024,
     commandsAtOnce: 16,
     sessionsPerRegistrar: 8,

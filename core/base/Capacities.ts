@@ -14,6 +14,8 @@ export interface Capacities {
   readonly slotWindow: number;
   /** protocol.md 4h: proposals of one round, and of any other message about proposals or sessions. */
   readonly proposalsPerMessage: number;
+  /** Bodies of requests in one such message, in bytes: sixteen of the longest, which are read and judged in one step. */
+  readonly evidenceBytes: number;
   /** Statements of others in one settlement answer; the rest goes into the next one. Two of each member fit. */
   readonly heldStatements: number;
   /** Slots of one page that a restored member takes from another: reads wait while it is made, and while it is installed. */
@@ -78,6 +80,7 @@ export const CAPACITIES: Capacities = {
   unacknowledged: 4096,
   slotWindow: 256,
   proposalsPerMessage: 64,
+  evidenceBytes: 4 * 1024 * 1024,
   heldStatements: 4096,
   offeredSlots: 16,
   comparedSlots: 64,

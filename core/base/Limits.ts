@@ -21,9 +21,7 @@ export const Limits = {
   policyIdCharacters: 128,
   /** A policy with that many of the longest keys, and some slack. */
   policyBytes: 2 * 1024 * 1024,
-  /** Evidence in one `Prepare`: sixteen of the largest bodies, which are read and judged in one step. */
-  evidenceBytesPerMessage: 4 * 1024 * 1024,
-  /** A message between peers: such a `Prepare` with its tokens and proposals, or 64 certificates of 64 members. */
+  /** A message between peers: 4 MiB of bodies with their tokens and 64 proposals, or 64 certificates of 64 members. */
   envelopeBytes: 12 * 1024 * 1024,
   /**
    * Items of any encoding, for its writer and its reader: enough for the fullest messages, 64 proposals of 64 members
@@ -76,7 +74,7 @@ export const Limits = {
   effectsBytes: 64 * 1024,
   /** The writer's answer to an exchange: a session, and an acknowledgement of each of 64 members. */
   exchangeBytes: 256 * 1024,
-  /** Bytes of evidence waiting at the writer: eight of the largest `Prepare`s. */
+  /** Bytes of evidence waiting at the writer: eight messages full of it. */
   queuedBytes: 32 * 1024 * 1024,
   /** Faults listed in one answer. */
   listedFaults: 64,

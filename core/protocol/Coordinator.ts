@@ -14,6 +14,7 @@ import type { Step } from "./Step.ts";
 import { answerExisting, answerRejected, callerOf, callerOfQueued, leftOpen, type Repeats } from "./Answers.ts";
 import { isOutOfTime, stampedWrong } from "./Clocks.ts";
 import { commandFor, exchangeFor, type Intent, isIntent, type Target, unrecognized } from "./Command.ts";
+import { bodyBytesOf, hasRoom } from "./Evidence.ts";
 import { type Call, type Forward, isSameRequest, requestLineOf } from "./Forward.ts";
 import type { PrepareItem } from "./Message.ts";
 import { actorName, inTurn, makingRoom, paced, placesAt, type Share } from "./Admission.ts";
@@ -98,7 +99,7 @@ export const judgeRequest = (step: Step, call: Call, actor: ActorCheck): Either.
 
 const shareOf = ({ forward, actor }: Pick<Queued, "forward" | "actor">): Share => ({
   actor: actorName(actor),
-  bytes: forward.call.rawBody.length,
+  bytes: bodyBytesOf(forward),
 });
 
 /** What the writer holds for callers beside its queue: exchanges, and coalesced requests. */
@@ -114,7 +115,8 @@ const heldBesides = (step: Step): ReadonlyArray<Share> => {
 /** Bytes of bodies that may have to be sent again: of prepared proposals, whoever waits for them. */
 const evidenceBytes = ({ state }: Step): number => {
   let bytes = 0;
-  for (const { evidence } of state.undecided.rounds.values()) bytes += evidence?.call.rawBody.length ?? 0;
+  for (const { evidence } of state.undecided.rounds.values())
+    bytes += evidence === undefined ? 0 : bodyBytesOf(evidence);
   return bytes;
 };
 
@@ -281,14 +283,12 @@ const propose = (step: Step): void => {
     readonly queued: Queued;
   }> = [];
   const waiting: Array<Queued> = [];
-  const { proposalsPerMessage } = step.capacities;
   let roundBytes = 0;
   let isFull = false;
   let seq = Math.max(step.state.undecided.highSeq, step.membership.topology.firstSlot - 1);
   for (const queued of inTurn(step.state.requests.queue, actorOfQueued)) {
-    const bytes = queued.forward.call.rawBody.length;
-    // A body always fits into a `Prepare` of its own.
-    const fits = chosen.length < proposalsPerMessage && roundBytes + bytes <= Limits.evidenceBytesPerMessage;
+    const bytes = bodyBytesOf(queued.forward);
+    const fits = hasRoom(step.capacities, chosen.length, roundBytes, bytes);
     if (!fits) isFull = true;
     const disposal = fits ? dispose(step, queued, chosen.length) : "wait";
     if (disposal === "wait") waiting.push(queued);

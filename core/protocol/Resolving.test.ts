@@ -7,7 +7,7 @@ import { refusedBy } from "../../properties/cluster/Refused.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../base/Digest.ts";
-import { Limits } from "../base/Limits.ts";
+import { CAPACITIES } from "../base/Capacities.ts";
 import type { Preparation } from "./Undecided.ts";
 import type { Step } from "./Step.ts";
 import type { Message, MessageOf } from "../Message.ts";
@@ -146,7 +146,7 @@ describe("the writer sends what it has evidence for again", () => {
     [3, 2 * MIB + 1, 1],
     [2, 5 * MIB, 1],
   ])("as far as one message has room: of %i with %i bytes each %i", (count, bytes, sent) => {
-    expect(Limits.evidenceBytesPerMessage).toBe(4 * MIB);
+    expect(CAPACITIES.evidenceBytes).toBe(4 * MIB);
     expect(sizes(sentTo(writerWith(count, bytes), 3, "Prepare"))).toEqual([sent]);
   });
 

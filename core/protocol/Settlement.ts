@@ -5,12 +5,12 @@
  * by rank; any number may ask at once (protocol.md 4a, 4b).
  */
 import type { Digest } from "../base/Digest.ts";
-import { Limits } from "../base/Limits.ts";
 import type { Preparation } from "./Undecided.ts";
 import type { Step } from "./Step.ts";
 import { isAboutProposal, refusalOf, requestAborts, sendApplied } from "./Abort.ts";
 import { type Decision, decisionOf } from "./Decision.ts";
 import { commitCompleted, stableSeq } from "./Delivery.ts";
+import { inMessages } from "./Evidence.ts";
 import type { MessageOf, PrepareItem, SettleItem } from "./Message.ts";
 import { isPresent } from "./Mode.ts";
 import { resolveDelay } from "./Preparations.ts";
@@ -73,20 +73,12 @@ export const onResolveTimer = (step: Step): void => {
 };
 
 const prepareAgain = (step: Step, peerId: PeerId, open: ReadonlyArray<Preparation>, stable: number): void => {
-  const items: Array<PrepareItem> = [];
-  let bytes = 0;
-  for (const { id, proposal, writerReceipt, receipts } of open) {
+  const missing = open.flatMap(({ id, proposal, writerReceipt, receipts }): ReadonlyArray<PrepareItem> => {
     const evidence = step.state.undecided.rounds.get(id)?.evidence;
-    if (evidence === undefined || receipts.has(peerId)) continue;
-    bytes += evidence.call.rawBody.length;
-    if (
-      items.length === step.capacities.proposalsPerMessage ||
-      (items.length > 0 && bytes > Limits.evidenceBytesPerMessage)
-    )
-      break;
-    items.push({ proposal, receipt: writerReceipt, evidence });
-  }
-  if (items.length > 0) step.send(peerId, { _tag: "Prepare", items, stableSeq: stable });
+    return evidence === undefined || receipts.has(peerId) ? [] : [{ proposal, receipt: writerReceipt, evidence }];
+  });
+  const [items] = inMessages(step.capacities, missing);
+  if (items !== undefined) step.send(peerId, { _tag: "Prepare", items, stableSeq: stable });
 };
 
 /**

@@ -37,6 +37,12 @@ const oneMore = (): Tampering => {
   };
 };
 
+/** Room for bodies is never used up. */
+const unweighed = (): Tampering => ({
+  stepped: (_world, { settings: { capacities } }) =>
+    void Object.assign(capacities, { evidenceBytes: Number.POSITIVE_INFINITY }),
+});
+
 export const capacityBugs: ReadonlyArray<PlantedBug> = [
   {
     name: "one-more-preparation",
@@ -44,6 +50,13 @@ export const capacityBugs: ReadonlyArray<PlantedBug> = [
     finds: "S10",
     schedule: "few-preparations",
     tampering: oneMore,
+  },
+  {
+    name: "bodies-unweighed",
+    changes: "messages are cut by the number of requests in them, and not by the bytes of their bodies",
+    finds: "S51",
+    schedule: "swarm",
+    tampering: unweighed,
   },
   {
     name: "stored-in-part",

@@ -16,7 +16,7 @@ const ASKED_MICROS = 490_000;
 /** Twice that interval, and some flushes. */
 const LATEST_MICROS = 1_300_000;
 
-const OF_SERVICE = { proposalsPerMessage: 64, heldStatements: 4_096 };
+const OF_SERVICE = { proposalsPerMessage: 64, evidenceBytes: 4 * 1024 * 1024, heldStatements: 4_096 };
 
 /** The same of what is asked less often, or more often. */
 const PROBED_MICROS = 1_900_000;
@@ -86,6 +86,12 @@ const sizeOf = (message: Message): number | undefined => {
   return isOfItems ? message.items.length : undefined;
 };
 
+/** The bytes of all bodies in a message that has several; one may be as long as it is. */
+const bodyBytesIn = (message: Message): number => {
+  if ((message._tag !== "Prepare" && message._tag !== "Session.Mirror") || message.items.length === 1) return 0;
+  return message.items.reduce((sum, { evidence }) => sum + evidence.call.rawBody.length, 0);
+};
+
 /** Messages whose size is counted in proposals or sessions. */
 const counted: ReadonlySet<string> = new Set(["Prepare", "SettleQuery", "AbortRequest", "Session.Mirror"]);
 
@@ -143,6 +149,13 @@ export const S51 = (ghost: Ghost): Checker => {
         "S51",
         `peer ${slot} sent a ${message._tag} about ${size}`,
         `a message is about ${most.proposalsPerMessage} at most`,
+      );
+    const bytes = bodyBytesIn(message);
+    if (bytes > most.evidenceBytes)
+      throw new Violation(
+        "S51",
+        `peer ${slot} sent a ${message._tag} about ${size} with ${bytes} bytes of bodies`,
+        `a message of several has ${most.evidenceBytes} at most`,
       );
     if (held > most.heldStatements)
       throw new Violation(

@@ -37,7 +37,7 @@ export const scarcitySchedules = {
     marks: { "answered SESSION_CAPACITY": 4 },
     plan: (choices) => ({
       capacities: {
-        ...smallOnes(choices, "sessionsPerRegistrar", "offersRemembered"),
+        ...smallOnes(choices, "sessionsPerRegistrar", "offersRemembered", "evidenceBytes"),
         ...(choices.plan("few altogether").chance("happens", 500) ? smallOnes(choices, "sessions") : {}),
       },
       sessionMillis: choices.plan("sessionMillis").oneOf("value", 60_000, [3_000, 60_000]),

@@ -17,6 +17,8 @@ const ranges: Readonly<Record<Drawable, Stretch>> = {
   unacknowledged: FEW,
   slotWindow: FEW,
   proposalsPerMessage: FEW,
+  // The bodies of a few requests, or of one; a longer one goes by itself.
+  evidenceBytes: [50, 500],
   // Two statements of each of five members.
   heldStatements: [10, 14],
   offeredSlots: [1, 4],

@@ -1,3 +1,4 @@
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { actor } from "../../../properties/cluster/Cluster.ts";
 import { enrolling, options } from "../../../properties/cluster/Enrolling.ts";
@@ -6,10 +7,12 @@ import { stateOf } from "../../../properties/cluster/Restoring.ts";
 import { fires, heard, openStep } from "../../../properties/cluster/OpenStep.ts";
 import type { Digest } from "../../base/Digest.ts";
 import { CAPACITIES } from "../../base/Capacities.ts";
+import { Limits } from "../../base/Limits.ts";
 import type { MessageOf } from "../../Message.ts";
 import type { SignedStatement } from "../../protocol/Statement.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import type { Step } from "../../protocol/Step.ts";
+import { OPTIONS_PATH } from "./Enrollment.ts";
 import { enrollmentIn, enrollments } from "./EnrollmentState.ts";
 import { giveUp, onSessionVotes, openSessions } from "./SessionWriter.ts";
 
@@ -157,10 +160,12 @@ describe("members are asked to keep sessions", () => {
     expect(lossy.answers.get("second")).toMatchObject({ _tag: "Offered" });
   });
 
+  // Sixteen of the longest bodies are as many bytes as there may be in a message.
   it.each([
-    [CAPACITIES.proposalsPerMessage, [CAPACITIES.proposalsPerMessage]],
-    [CAPACITIES.proposalsPerMessage + 1, [CAPACITIES.proposalsPerMessage, 1]],
-  ])("in messages that hold them: %i in %j", (total, messages) => {
+    [CAPACITIES.proposalsPerMessage, 0, [CAPACITIES.proposalsPerMessage]],
+    [CAPACITIES.proposalsPerMessage + 1, 0, [CAPACITIES.proposalsPerMessage, 1]],
+    [17, Limits.requestBodyBytes, [16, 1]],
+  ])("in messages that hold them, whenever they are asked: %i of at least %i bytes in %j", (total, least, messages) => {
     const busy = enrolling(2);
     const items: Array<number> = [];
     busy.tamper = (_from, _to, message) => {
@@ -173,9 +178,12 @@ describe("members are asked to keep sessions", () => {
     for (let at = 0; at < total; at++) {
       const sub = `registrar ${at}`;
       busy.judge = () => ({ _tag: "Verified", claims: { ...claims, sub } });
-      options(busy, 1, `o${at}`);
+      const text = JSON.stringify({ id: "alice" }).padEnd(least, " ");
+      busy.ask(1, `o${at}`, { method: "POST", path: OPTIONS_PATH, ifMatch: undefined, rawBody: utf8ToBytes(text) });
     }
     busy.settle();
     expect(items).toEqual(messages);
+    busy.pass(500);
+    expect(items).toEqual([...messages, ...messages]);
   });
 });

@@ -7,6 +7,7 @@
 import { withEntry } from "../../base/Copies.ts";
 import { answerRejected, callerOf, type Repeats } from "../../protocol/Answers.ts";
 import { isOutOfTime, stampedWrong } from "../../protocol/Clocks.ts";
+import { inMessages } from "../../protocol/Evidence.ts";
 import { requestKey, requestLineOf } from "../../protocol/Forward.ts";
 import { forgotten, isFromBefore } from "../../protocol/DuplicateSuppression.ts";
 import type { Actor } from "../../protocol/Proposal.ts";
@@ -149,17 +150,12 @@ const sessionFor = (
   };
 };
 
-const sendMirror = (step: Step, items: ReadonlyArray<MirrorItem>, to: ReadonlyArray<PeerId>): void => {
-  const message: SessionMessage = { _tag: "Session.Mirror", items };
-  step.sendAll(message, to);
-};
-
 const mirror = (step: Step, to: ReadonlyArray<PeerId>, items: ReadonlyArray<MirrorItem>): void => {
   if (items.length === 0) return;
-  // The bodies of so many requests fit into one message, whatever they contain.
-  const { proposalsPerMessage } = step.capacities;
-  for (let from = 0; from < items.length; from += proposalsPerMessage)
-    sendMirror(step, items.slice(from, from + proposalsPerMessage), to);
+  for (const together of inMessages(step.capacities, items)) {
+    const message: SessionMessage = { _tag: "Session.Mirror", items: together };
+    step.sendAll(message, to);
+  }
   step.arm(MIRROR_TIMER, MIRROR_AGAIN_MILLIS);
 };
 
