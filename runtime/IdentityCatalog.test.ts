@@ -1,5 +1,5 @@
 import { Either } from "effect";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { ActorCheck } from "../core/auth/ActorCheck.ts";
 import { parseStrictJson } from "../core/codec/StrictJson.ts";
 import { Place } from "../core/codec/Shape.ts";
@@ -37,8 +37,17 @@ const portsOf = (cluster: KeyedCluster, lost: Array<string> = []): CatalogPorts 
   };
 };
 
-const idsOf = (ports: CatalogPorts, actor = anybody, lastSeen = "", limit = 50) => {
-  const page = Either.getOrThrow(identityPage(ports, actor, lastSeen, limit));
+/** One page at this moment. */
+const pageOf = (ports: CatalogPorts, actor = anybody, lastSeen = "", limit = 50) => {
+  const slices = identityPage(() => ports, actor, lastSeen, limit);
+  for (;;) {
+    const slice = slices.next();
+    if (slice.done === true) return slice.value;
+  }
+};
+
+const idsOf = (...asked: Parameters<typeof pageOf>) => {
+  const page = Either.getOrThrow(pageOf(...asked));
   return [page.items.map(({ keyId }) => keyId), page.nextCursor] as const;
 };
 
@@ -47,7 +56,7 @@ describe("the identity catalog", () => {
     const cluster = new KeyedCluster();
     for (const keyId of ["c", "a", "d", "b"]) cluster.plantKey(keyId);
     const ports = portsOf(cluster);
-    expect(Either.getOrThrow(identityPage(ports, anybody, "", 50)).items[0]).toEqual({
+    expect(Either.getOrThrow(pageOf(ports)).items[0]).toEqual({
       keyId: "a",
       algorithm: "ED25519",
       generation: 1,
@@ -91,7 +100,7 @@ describe("the identity catalog", () => {
       throw new IntegrityFailure("the first rows", "1 rows are missing");
     };
     const { get, scan } = ports.view;
-    const refused = identityPage({ ...ports, view: { get, scan, keys } }, anybody, "", 50);
+    const refused = pageOf({ ...ports, view: { get, scan, keys } });
     expect(Either.isLeft(refused) && refused.left.code).toBe("INTEGRITY_FAILURE");
     const all = { filter: { assetOwner: undefined, status: undefined }, limit: 50, cursor: undefined };
     expect(keyPage(() => ({ ...ports, view: { get, scan, keys } }), all, "").next()).toMatchObject({
@@ -104,22 +113,54 @@ describe("the identity catalog", () => {
   it("is refused by a sealed peer and to a bad token", () => {
     const cluster = new KeyedCluster();
     cluster.plantKey("a");
-    const refused = identityPage(portsOf(cluster), { _tag: "Refused", reason: "bad" }, "", 50);
+    const refused = pageOf(portsOf(cluster), { _tag: "Refused", reason: "bad" });
     expect(Either.isLeft(refused) && refused.left.code).toBe("UNAUTHENTICATED");
     cluster.dispatch(2, { _tag: "Sealed" });
-    const sealed = identityPage(portsOf(cluster), anybody, "", 50);
+    const sealed = pageOf(portsOf(cluster));
     expect(Either.isLeft(sealed) && sealed.left.code).toBe("SEALED");
   });
 
-  it("examines so many keys and no more, and goes on behind the last one", () => {
+  describe("of many keys", () => {
     const cluster = new KeyedCluster();
     const ports = portsOf(cluster);
     const many = Array.from({ length: 1_500 }, (_, at) => `k${at + 1_000}`);
-    const keys = (_: string, from: string, limit: number) => many.filter((each) => each >= from).slice(0, limit);
+    /** How many were looked at so far. */
+    let looked = 0;
+    const keys = (_: string, from: string, limit: number) => {
+      const found = many.filter((each) => each >= from).slice(0, limit);
+      looked += found.length;
+      return found;
+    };
     const { get, scan } = ports.view;
     const view: CatalogPorts["view"] = { get, scan, keys };
-    expect(idsOf({ ...ports, view }, granted())).toEqual([[], many[999]]);
-    expect(idsOf({ ...ports, view }, granted(), many[999])).toEqual([[], undefined]);
+
+    it("examines so many keys and no more, and goes on behind the last one", () => {
+      expect(idsOf({ ...ports, view }, granted())).toEqual([[], many[999]]);
+      expect(idsOf({ ...ports, view }, granted(), many[999])).toEqual([[], undefined]);
+      expect(idsOf({ ...ports, view }, granted(), many[499])).toEqual([[], undefined]);
+    });
+
+    it("reads each permission once, whatever it allows", () => {
+      const permissions = Array.from({ length: 20 }, (_, at) => `service.key.other-${at}.sign`);
+      const test = vi.spyOn(RegExp.prototype, "test");
+      expect(idsOf({ ...ports, view }, granted(...permissions))).toEqual([[], many[999]]);
+      const read = test.mock.calls.flatMap(([text]) => (permissions.includes(text) ? [text] : []));
+      test.mockRestore();
+      expect(read).toEqual(permissions);
+    });
+
+    it("gives way after every 16 keys, and answers no more once the peer is sealed", () => {
+      looked = 0;
+      let standing = ports.state;
+      const slices = identityPage(() => ({ ...ports, view, state: standing }), granted(), "", 50);
+      for (const slice of [1, 2, 3]) {
+        expect(slices.next().done).toBe(false);
+        expect(looked).toBe(16 * slice);
+      }
+      cluster.dispatch(2, { _tag: "Sealed" });
+      standing = portsOf(cluster).state;
+      expect(slices.next()).toMatchObject({ done: true, value: { left: { code: "SEALED" } } });
+    });
   });
 });
 

@@ -5,7 +5,7 @@
 import { Either } from "effect";
 import type { ActorCheck } from "../core/auth/ActorCheck.ts";
 import { authorize } from "../core/auth/Authorization.ts";
-import { permits } from "../core/auth/Permission.ts";
+import { Grants } from "../core/auth/Permission.ts";
 import type { Rejection } from "../core/base/Rejection.ts";
 import type { JsonSchema } from "../core/codec/Shape.ts";
 import { heldShare } from "../core/commands/keys/HeldShare.ts";
@@ -44,7 +44,10 @@ export const MOST_IDENTITIES = 100;
 /** Keys examined for one page: others' keys cost their reader a page, never this peer a scan. */
 const EXAMINED = 1_000;
 
-/** Comes right after a key id. */
+/** Keys looked at before other work may go on: a few milliseconds. */
+const SLICE = 16;
+
+/** Comes right after a key id, and before the first one. */
 const AFTER = "\u0000";
 
 interface ActiveKey {
@@ -84,36 +87,45 @@ const identityOf = (ports: CatalogPorts, keyId: string): Identity | undefined =>
 
 /**
  * One page of identities, ascending by key id. One that is tampered with, destroyed, or without a share that opens here
- * is left out.
+ * is left out. Pauses after every few keys, so that something else may be done; whether this peer may answer is judged
+ * anew after that.
  *
+ * @param ports those of this moment
  * @param lastSeen the last page's `nextCursor`; empty for the first page
  * @param limit from 1 to {@link MOST_IDENTITIES}
  * @returns left is 401 for the actor, what {@link readRefusal} says, or `INTEGRITY_FAILURE` where a key may be lost
  */
-export const identityPage = (
-  ports: CatalogPorts,
+export function* identityPage(
+  ports: () => CatalogPorts,
   actor: ActorCheck,
   lastSeen: string,
   limit: number,
-): Either.Either<IdentityPage, Rejection> => {
-  const { clock, settings, state, view } = ports;
+): Generator<undefined, Either.Either<IdentityPage, Rejection>> {
+  const { clock, settings } = ports();
   const claims = authorize({ ...clock, settings }, actor, []);
   if (Either.isLeft(claims)) return Either.left(claims.left);
-  const refusal = readRefusal(state);
-  if (refusal !== undefined) return Either.left(refusal);
-  const from = lastSeen === "" ? "" : lastSeen + AFTER;
-  const found = guarded(ports, () => Either.right(view.keys("custodyKeys", from, EXAMINED + 1)));
-  if (Either.isLeft(found)) return Either.left(found.left);
-  const keyIds = found.right;
+  const grants = new Grants(claims.right.permissions);
   const items: Array<Identity> = [];
-  for (const [at, keyId] of keyIds.entries()) {
-    if (items.length === limit || at === EXAMINED) return Either.right({ items, nextCursor: keyIds[at - 1] });
-    const isPermitted = permits(claims.right.permissions, keyPermission(keyId, "sign"));
-    const identity = isPermitted ? identityOf(ports, keyId) : undefined;
-    if (identity !== undefined) items.push(identity);
+  let last = lastSeen;
+  let examined = 0;
+  for (;;) {
+    const now = ports();
+    const refusal = readRefusal(now.state);
+    if (refusal !== undefined) return Either.left(refusal);
+    const from = last + AFTER;
+    const found = guarded(now, () => Either.right(now.view.keys("custodyKeys", from, SLICE)));
+    if (Either.isLeft(found)) return Either.left(found.left);
+    for (const keyId of found.right) {
+      if (items.length === limit || examined === EXAMINED) return Either.right({ items, nextCursor: last });
+      const identity = grants.permit(keyPermission(keyId, "sign")) ? identityOf(now, keyId) : undefined;
+      if (identity !== undefined) items.push(identity);
+      last = keyId;
+      examined += 1;
+    }
+    if (found.right.length < SLICE) return Either.right({ items, nextCursor: undefined });
+    yield;
   }
-  return Either.right({ items, nextCursor: undefined });
-};
+}
 
 export interface AuthorityDescription {
   readonly id: string;

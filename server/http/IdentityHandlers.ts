@@ -8,7 +8,7 @@ import {
   MOST_IDENTITIES,
 } from "../../runtime/IdentityCatalog.ts";
 import { type QueryFault, type QueryRules, readQuery, wholeNumber, wholeNumberFault } from "../../runtime/Query.ts";
-import { type ApiCall, answer, authorized, type Handler } from "./ApiCall.ts";
+import { type ApiCall, answer, authorized, type Handler, holderOf } from "./ApiCall.ts";
 import { identityEndpoints } from "./endpoints/IdentityEndpoints.ts";
 import { faultOf, type HttpFault, invalidQuery } from "./HttpErrors.ts";
 import { queryIn } from "./RequestTarget.ts";
@@ -34,7 +34,9 @@ export const listIdentities: Handler = (call) =>
     const { actor } = yield* authorized(call);
     const query = yield* queryOf(call, listRules);
     const limit = wholeNumber(query.get("limit") ?? "", MOST_IDENTITIES) ?? IDENTITIES_BY_DEFAULT;
-    const page = identityPage(call.ports.peer.reading, actor, query.get("lastSeen") ?? "", limit);
+    const { peer, longReads } = call.ports;
+    const work = identityPage(() => peer.reading, actor, query.get("lastSeen") ?? "", limit);
+    const page = yield* longReads.run(holderOf(actor), work);
     const { items, nextCursor = null } = yield* Either.mapLeft(page, faultOf);
     return answer(identityEndpoints.listIdentities, 200, { items, nextCursor });
   });

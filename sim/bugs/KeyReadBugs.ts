@@ -20,13 +20,13 @@ const forAll =
     );
 
 /** A page is asked for with one more, which says that there is a next one, and where it begins. */
-const passingOver =
-  (real: Pages): Pages =>
-  (ports, actor, lastSeen, limit) =>
-    Either.map(real(ports, actor, lastSeen, limit + 1), ({ items }) => ({
+const passingOver = (real: Pages): Pages =>
+  function* (ports, actor, lastSeen, limit) {
+    return Either.map(yield* real(ports, actor, lastSeen, limit + 1), ({ items }) => ({
       items: items.slice(0, limit),
       nextCursor: items[limit]?.keyId,
     }));
+  };
 
 /** Digits in front of the key that a cursor names. */
 const HEAD = 32;

@@ -2,12 +2,18 @@
 import { absurd, Either } from "effect";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Rejection } from "../../core/base/Rejection.ts";
-import { authorityDescription, type CatalogPorts, identityPage } from "../../runtime/IdentityCatalog.ts";
+import {
+  authorityDescription,
+  type CatalogPorts,
+  type IdentityPage,
+  identityPage,
+} from "../../runtime/IdentityCatalog.ts";
 import { keyCursorIn, keyCursorOf, keyPage, parseKeyQuery } from "../../runtime/KeyPages.ts";
 import { type ReadKey, readKey } from "../../runtime/KeyReads.ts";
 import type { Checkers } from "../checkers/Checkers.ts";
 import type { Cryptography } from "../crypto/Cryptography.ts";
 import {
+  type IdentitiesAsked,
   identityText,
   type KeyReadAnswer,
   type KeyReadAsked,
@@ -97,7 +103,7 @@ export class KeyLookups {
   #answer(ports: CatalogPorts, asked: KeyReadAsked): KeyReadAnswer {
     switch (asked._tag) {
       case "Identities":
-        return Either.match(this.#identities(ports, bearerOf(asked.grants), asked.after, asked.limit), {
+        return Either.match(this.#identities(ports, asked), {
           onLeft: refused,
           onRight: ({ items, nextCursor }) => ({
             _tag: "Page",
@@ -127,8 +133,13 @@ export class KeyLookups {
     }
   }
 
-  get #identities(): typeof identityPage {
-    return this.#ports.tampering.identities?.(identityPage) ?? identityPage;
+  #identities(ports: CatalogPorts, { grants, after, limit }: IdentitiesAsked): Either.Either<IdentityPage, Rejection> {
+    const page = this.#ports.tampering.identities?.(identityPage) ?? identityPage;
+    const slices = page(() => ports, bearerOf(grants), after, limit);
+    for (;;) {
+      const slice = slices.next();
+      if (slice.done === true) return slice.value;
+    }
   }
 
   #keys(ports: CatalogPorts, asked: KeysAsked): KeyReadAnswer {

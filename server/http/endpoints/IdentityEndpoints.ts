@@ -41,7 +41,7 @@ export const identityEndpoints = {
         },
       },
     },
-    problems: ["INVALID_QUERY"],
+    problems: ["INVALID_QUERY", "REQUEST_CAPACITY"],
   }),
   describeAuthority: endpoint({
     ...read,
