@@ -1,9 +1,10 @@
 /** Bugs in what members are asked again, in what they are told they need not keep, and in what is said and written twice. */
 import { signingIn } from "../../core/commands/signWithKey/SigningState.ts";
+import type { Answer } from "../../core/Action.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Write } from "../../core/Tables.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
-import type { Tampering } from "../world/Tampering.ts";
+import type { TamperedWorld, Tampering } from "../world/Tampering.ts";
 import type { PlantedBug } from "./PlantedBug.ts";
 
 /** Takes a question about a request for one that was asked at another moment of the peer's own clock. */
@@ -20,6 +21,35 @@ const wordsTwice = (message: Message): Message =>
   message._tag === "CommitAcks"
     ? { ...message, statements: message.statements.flatMap((each) => [each, each]) }
     : message;
+
+/** An attempt that follows a refused package is begun with whoever refused it. */
+const asksRefusersAgain = (): Tampering => {
+  const opens = new Map<string, Message>();
+  return {
+    said: (_peer, message) => {
+      if (message._tag === "Sign.Open") opens.set(message.sessionId, message);
+      return message;
+    },
+    stepped: (world, peer, state) => {
+      for (const { attempt, withheld } of signingIn(state).requests.values()) {
+        const again = [...withheld.keys()].find((peerId) => peerId !== peer.peerId);
+        const open = opens.get(attempt.sessionId);
+        if (again === undefined || open === undefined || attempt.asked.has(again)) continue;
+        Object.assign(attempt, { asked: new Set([peer.peerId, again]) });
+        world.mail.utter(peer, again, open);
+      }
+    },
+  };
+};
+
+/** Whoever is not named as being in the way of a signature is named as silent. */
+const allSilent = ({ peers }: TamperedWorld, answer: Answer): Answer => {
+  if (answer._tag !== "Rejected" || answer.rejection.code !== "SIGNING_QUORUM_UNAVAILABLE") return answer;
+  const { members } = answer.rejection;
+  const others = peers.filter(({ peerId }) => members.every((named) => named.peerId !== peerId));
+  const silent = others.map(({ peerId }) => ({ peerId, reason: "it does not answer" }));
+  return { ...answer, rejection: { ...answer.rejection, members: [...members, ...silent] } };
+};
 
 /** With every transaction, what a peer has on record of another is written as it was written before. */
 const recordsAgain = (): Tampering => {
@@ -77,6 +107,21 @@ export const repetitionBugs: ReadonlyArray<PlantedBug> = [
           Object.assign(experience, experience.failedAt === undefined ? {} : { failedAt: undefined, millis: -1 });
       },
     }),
+  },
+  {
+    name: "refusers-asked-again",
+    changes: "a coordinator asks whoever has refused its package again, and nobody else",
+    finds: "K22",
+    orFinds: ["LK2"],
+    schedule: "traitor-holds-t-minus-1",
+    tampering: asksRefusersAgain,
+  },
+  {
+    name: "unasked-are-silent",
+    changes: "members that a coordinator did not ask to sign are said not to answer",
+    finds: "K22",
+    schedule: "keys-and-crashes",
+    tampering: () => ({ answered: allSilent }),
   },
   {
     name: "stable-too-soon",
