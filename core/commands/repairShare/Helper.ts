@@ -16,7 +16,8 @@ import { type BoxKey, suiteOf } from "../../threshold/Suite.ts";
 import type { SecretsFor } from "../../threshold/ThresholdScheme.ts";
 import { heldShare, isSolo, shareIndexOf } from "../keys/HeldShare.ts";
 import { keyIdIn, REPAIR_PERMISSION } from "../keys/KeyId.ts";
-import { generationKey, KEYS_SINCE, keyRows } from "../keys/Tables.ts";
+import type { Generation, Key } from "../keys/KeyRecord.ts";
+import { generationKey, KEYS_SINCE, keyRows, keyTables } from "../keys/Tables.ts";
 import { repairMessages, type RepairMessage, type RepairMessageOf, type Wanted } from "./RepairMessages.ts";
 import { isRepair, readHelpers } from "./RepairRequest.ts";
 import { type Helping, repairs } from "./RepairState.ts";
@@ -86,14 +87,12 @@ const partsOf = (
   helpers: ReadonlyArray<PeerId>,
   sessionId: Digest,
   keyId: string,
-  { generation: no, transcript }: Wanted,
+  wanted: Wanted,
 ): Either.Either<SecretsFor, Refusal> => {
   const { context, membership, self } = step;
-  const rows = keyRows(step.view);
-  const key = rows.get("custodyKeys", keyId);
-  const generation = rows.get("generations", generationKey(keyId, no));
-  if (key === undefined || generation?.transcript !== transcript || !isKept(generation))
-    return Either.left("GENERATION_DIFFERS");
+  const here = wantedHere(step, keyId, wanted);
+  if (here === undefined) return Either.left("GENERATION_DIFFERS");
+  const { key, generation } = here;
   // What is whole here has no share to repair, and may be no scalar at all.
   if (isSolo(generation)) return Either.left("KEY_UNSHARED");
   const scheme = suiteOf(context.keyCrypto, key.algorithm, key.scheme)?.shared;
@@ -101,15 +100,31 @@ const partsOf = (
   const secret = heldShare(context, membership, self, generation);
   if (scheme === undefined || secret === undefined || index === undefined || to === undefined)
     return Either.left("SHARE_MISSING");
-  const seed = new Secret(context.crypto.derive(context.entropy, `repair ${target} ${sessionId} ${keyId} ${no}`));
+  const seed = new Secret(
+    context.crypto.derive(context.entropy, `repair ${target} ${sessionId} ${keyId} ${wanted.generation}`),
+  );
   const indexes = helpers.flatMap((each) => shareIndexOf(membership, each) ?? []);
   const parts = scheme.repairParts(seed, { index, secret }, indexes, to);
   secret.wipe();
   return Either.right(parts);
 };
 
-/** Whether members keep their shares of a generation. */
+/** Whether members keep their shares of a generation, unless its key is destroyed. */
 export const isKept = ({ state }: { readonly state: string }): boolean => state === "ACTIVE" || state === "HISTORICAL";
+
+/** What a repair is about, as this step leaves it; undefined once members keep no shares of it. */
+export const wantedHere = (
+  step: Step,
+  keyId: string,
+  { generation: no, transcript }: Wanted,
+): { readonly key: Key; readonly generation: Generation } | undefined => {
+  const rows = step.rows(keyTables);
+  const key = rows.current("custodyKeys", keyId);
+  const generation = rows.current("generations", generationKey(keyId, no));
+  return key?.status === "ACTIVE" && generation?.transcript === transcript && isKept(generation)
+    ? { key, generation }
+    : undefined;
+};
 
 const keep = (step: Step, helping: Helping): Helping => {
   step.editIn(repairs, "helping").set(helping.target, helping);
@@ -233,7 +248,10 @@ export const onHelpingTimer = (step: Step): void => {
     if (step.elapsed - openedAt >= Limits.repairMillis) step.editIn(repairs, "helping").delete(target);
 };
 
-/** Called at the end of every event. */
-export const armHelping = (step: Step): void => {
+/** Lets go of what would make a share that is erased; called at the end of every event. */
+export const tidyHelping = (step: Step): void => {
+  for (const [target, { keyId, generations }] of step.slice(repairs).helping)
+    if (generations.some((each) => wantedHere(step, keyId, each) === undefined))
+      step.editIn(repairs, "helping").delete(target);
   if (step.slice(repairs).helping.size > 0) step.arm(HELPING_TIMER, HELPING_MILLIS);
 };

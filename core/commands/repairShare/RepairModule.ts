@@ -3,7 +3,7 @@ import type { Module, Service } from "../../protocol/Module.ts";
 import { isPresent, type Mode, modes } from "../../protocol/Mode.ts";
 import type { Step } from "../../protocol/Step.ts";
 import { REPAIR_PERMISSION } from "../keys/KeyId.ts";
-import { armHelping, HELPING_TIMER, onHelpingTimer, onKey, onOpen, onPart } from "./Helper.ts";
+import { HELPING_TIMER, onHelpingTimer, onKey, onOpen, onPart, tidyHelping } from "./Helper.ts";
 import {
   acceptRepair,
   forgetRepairs,
@@ -34,7 +34,7 @@ const none = (): ReadonlyArray<string> => [];
 const goOn = (step: Step): void => {
   if (!ACTIVE.has(step.mode)) return forgetRepairs(step);
   goOnRepairing(step);
-  armHelping(step);
+  tidyHelping(step);
 };
 
 export const repairing = {

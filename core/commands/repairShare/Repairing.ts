@@ -20,7 +20,7 @@ import { keyIdIn } from "../keys/KeyId.ts";
 import type { Generation } from "../keys/KeyRecord.ts";
 import { keyDestroyed, keyNotFound } from "../keys/KeyRefusals.ts";
 import { generationKey, keyRows, keyTables } from "../keys/Tables.ts";
-import { askedOf, isIdle, isKept, rootOf } from "./Helper.ts";
+import { askedOf, isIdle, isKept, rootOf, wantedHere } from "./Helper.ts";
 import type { RepairMessageOf, Wanted } from "./RepairMessages.ts";
 import { readHelpers } from "./RepairRequest.ts";
 import { type Repair, repairs } from "./RepairState.ts";
@@ -193,10 +193,9 @@ const join = (step: Step, repair: Repair): void => {
 /** The box of a share that fits; undefined where it does not, or its generation has changed meanwhile. */
 const joined = (step: Step, { keyId }: Repair, wanted: Wanted, sums: ReadonlyArray<Secret>): Uint8Array | undefined => {
   const { context, membership, self } = step;
-  const rows = keyRows(step.view);
-  const key = rows.get("custodyKeys", keyId);
-  const generation = rows.get("generations", generationKey(keyId, wanted.generation));
-  if (key === undefined || generation?.transcript !== wanted.transcript || !isKept(generation)) return undefined;
+  const here = wantedHere(step, keyId, wanted);
+  if (here === undefined) return undefined;
+  const { key, generation } = here;
   const scheme = suiteOf(context.keyCrypto, key.algorithm, key.scheme)?.shared;
   const index = shareIndexOf(membership, self);
   const place = sharePlace(membership, self, generation);
@@ -257,11 +256,12 @@ export const onRepairTimer = (step: Step): void => {
   }
 };
 
-/** Goes on with the next generations; called at the end of every event. */
+/** Goes on with the next generations, unless the key is destroyed; called at the end of every event. */
 export const goOnRepairing = (step: Step): void => {
-  const { repairs: all } = step.slice(repairs);
-  if (all.size === 0) return;
-  for (const { open, boxSeed: _, sums: __, askedAt: ___, ...wanted } of all.values()) {
+  if (step.slice(repairs).repairs.size === 0) return;
+  for (const repair of step.slice(repairs).repairs.values())
+    if (step.rows(keyTables).current("custodyKeys", repair.keyId)?.status !== "ACTIVE") end(step, repair, keyDestroyed);
+  for (const { open, boxSeed: _, sums: __, askedAt: ___, ...wanted } of step.slice(repairs).repairs.values()) {
     if (open.generations.length > 0) continue;
     step.editIn(repairs, "repairs").delete(wanted.requestId);
     begin(step, wanted, open.evidence);
