@@ -16,6 +16,10 @@ const stateAt = (store: RowView, name: string): Rows["generations"]["state"] | u
   return isEnded ? "DESTROYED" : generation?.state;
 };
 
+/** Whether what was made is for a key that is destroyed. */
+const isRuined = (store: RowView, name: string): boolean =>
+  store.get("custodyKeys", store.get("pending", name)?.keyId ?? "")?.status === "DESTROYED";
+
 export const K9 = (ghost: Ghost): Checker => {
   const boxes = new ErasedBoxes(ghost.product.composition.tables.names as ReadonlyArray<TableName>);
   return {
@@ -42,6 +46,17 @@ export const K9 = (ghost: Ghost): Checker => {
             `generation ${write.key} is ${state} at peer ${peer.slot}`,
             "it stored a share of it",
           );
+      },
+      pending: ({ slot, store, isDamaged }, { op, key }) => {
+        if (op === "remove" || ghost.isLying(slot) || isDamaged || !isRuined(store, key)) return;
+        throw new Violation("K9", `the key of ${key} is destroyed at peer ${slot}`, "it stored what it made of it");
+      },
+      custodyKeys: ({ slot, store, isDamaged }, write) => {
+        if (write.op === "remove" || write.row.status !== "DESTROYED" || ghost.isLying(slot) || isDamaged) return;
+        if (store.get("restore", SELF)?.recovering === true) return;
+        const left = store.scan("pending", "", Number.MAX_SAFE_INTEGER).find(({ row }) => row.keyId === write.key);
+        if (left === undefined) return;
+        throw new Violation("K9", `peer ${slot} destroyed ${write.key}`, `what it made is there still, as ${left.key}`);
       },
       generations: (peer, write) => {
         if (write.op === "remove" || write.row.state !== "DESTROYED" || ghost.isLying(peer.slot) || peer.isDamaged)

@@ -14,6 +14,7 @@ import { type Generation, generationCodec, type Key, keyCodec } from "../keys/Ke
 import { generationMoved, keyDestroyed, keyNotFound } from "../keys/KeyRefusals.ts";
 import { applyDestruction, installDestruction, undoDestruction } from "../keys/KeyRows.ts";
 import { generationKey, keyRows, KEYS_SINCE } from "../keys/Tables.ts";
+import { endMakings } from "../makeKey/KeygenEnd.ts";
 import {
   DESTROY,
   type Destruction,
@@ -127,7 +128,11 @@ export const destroyKey: Command<Destruction, Destruction> = {
       (destroyed.key.status === "DESTROYED") === (destroyed.generation.generation === destroyed.key.generation)
     );
   },
-  apply: (step, _id, effects) => applyDestruction(step, destroyKeyEffects.certified(effects)),
+  apply: (step, _id, effects) => {
+    const destroyed = destroyKeyEffects.certified(effects);
+    applyDestruction(step, destroyed);
+    if (destroyed.key.status === "DESTROYED") endMakings(step, destroyed.key.keyId);
+  },
   install: (step, _id, effects) => installDestruction(step, destroyKeyEffects.certified(effects)),
   undo: (step, _id, effects) => undoDestruction(step, destroyKeyEffects.certified(effects)),
   audit: (effects) => {

@@ -54,6 +54,16 @@ export const endHere = (step: Step, sessionId: Digest, failure: Failure): void =
     if (mark.sessionId === sessionId && !isRestedOn(step, mark)) erasePending(step, key);
 };
 
+const DESTROYED = { code: "KEY_DESTROYED", members: [] };
+
+/** A key is destroyed: nothing more is made of it, and what was made goes in the same transaction as its shares. */
+export const endMakings = (step: Step, keyId: string): void => {
+  const { sessions, pending } = step.slice(makings);
+  for (const { sessionId, making } of sessions.values())
+    if (making.keyId === keyId) endHere(step, sessionId, DESTROYED);
+  for (const [key, mark] of pending) if (mark.keyId === keyId) erasePending(step, key);
+};
+
 /** A refresh takes the shares of all. */
 export const shareMissing = (peerId: PeerId, ref: string): Rejection =>
   rejection(
