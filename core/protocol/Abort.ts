@@ -295,6 +295,25 @@ const ownVote = (step: Step, id: Digest): ReadonlyArray<SignedStatement> => {
   return refusal === undefined ? [] : [refusal];
 };
 
+/**
+ * What a recovering peer does about proposals that another one holds prepared: where its disk has acknowledged one it has
+ * erased what that erases, and shows the certificate instead of refusing it. Receipts count for ever, and whoever opposes
+ * it takes no certificate (protocol.md 4i). What it has merely taken over it may lack the share for. Returns the rest.
+ */
+export const showProven = (step: Step, to: PeerId, asked: ReadonlyMap<Digest, SettleItem>): Map<Digest, SettleItem> => {
+  const unproven = new Map(asked);
+  const proven = new Map<Digest, Decision>();
+  for (const [id, { proposal }] of asked) {
+    const decision = decisionOf(step.context.view, id, proposal);
+    if (decision?.outcome !== "APPLIED" || decision.ack === undefined) continue;
+    unproven.delete(id);
+    // An acknowledgement of another incarnation counts for nothing.
+    proven.set(id, { ...decision, ack: undefined });
+  }
+  sendApplied(step, to, proven);
+  return unproven;
+};
+
 /** Certificates of proposals applied here, with this peer's acknowledgements. */
 export const sendApplied = (step: Step, to: PeerId, decided: ReadonlyMap<Digest, Decision>): void => {
   const certificates: Array<Certificate> = [];

@@ -181,27 +181,47 @@ describe("what was undecided when a member was restored", () => {
     expect(cluster.answers.get("request")).toMatchObject({ _tag: "Registered", created: true });
   });
 
-  it("that only the old incarnation applied, and the others abort, is taken away again", () => {
-    // Peer 2 holds every receipt and applies; nobody hears of it, and its backup is from after that.
-    const cluster = founded();
+  /** Peer 2 holds every receipt and applies; nobody hears of it, and its backup is from after that. */
+  const appliedByOne = (cluster: Cluster): void => {
     cluster.tamper = (_from, to, message) =>
       to !== 2 && (message._tag === "Votes" || message._tag === "Commit") ? undefined : message;
     cluster.register(1, "request", "alice", 7);
     cluster.settle();
     cluster.tamper = (from, to, message) => {
       if (from === 2 && to !== 2 && message._tag !== "SettleQuery") return undefined;
-      return message._tag === "SettleAnswer" && to !== 2 ? undefined : message;
+      const isOfVotes = message._tag === "SettleAnswer" || message._tag === "Votes";
+      return isOfVotes && to !== 2 ? undefined : message;
     };
     cluster.pass(3_000);
     expect(stateOf(cluster, 2).registry.approvers).toBe(1);
     expect(stateOf(cluster, 1).undecided.preparations.size).toBe(1);
+  };
+
+  it("that the old incarnation applied is applied by the others, whom it shows the certificate on its disk", () => {
+    const cluster = founded();
+    appliedByOne(cluster);
     cluster.tamper = whole;
     declare(cluster, 2);
+    cluster.pass(10_000);
+    expectWhole(cluster, 1);
+    expect(cluster.answers.get("request")).toMatchObject({ _tag: "Registered", created: true });
+  });
+
+  it("that only the old incarnation applied, and the others abort, is taken away again", () => {
+    const cluster = founded();
+    const old = copyOf(cluster.tables.get(3));
+    appliedByOne(cluster);
+    // A member that has lost its receipt refuses, before anybody is shown the certificate.
+    cluster.tamper = (from, to, message) =>
+      from === 2 && message._tag === "Commit" ? undefined : whole(from, to, message);
+    declare(cluster, 2);
+    comeBackOn(cluster, 3, old);
     cluster.pass(10_000);
     expectWhole(cluster, 0);
     expect(cluster.tables.get(2)?.get("approvers")?.size ?? 0).toBe(0);
     expect(cluster.tables.get(2)?.get("keys")?.size ?? 0).toBe(0);
-    cluster.register(3, "again", "bob", 7);
+    cluster.tamper = whole;
+    cluster.register(1, "again", "bob", 7);
     cluster.pass(3_000);
     expect(cluster.answers.get("again")).toMatchObject({ _tag: "Registered", created: true });
   });

@@ -11,7 +11,7 @@ import { authorize } from "../auth/Authorization.ts";
 import { sameBytes } from "../codec/Bytes.ts";
 import { type Rows, slotKey } from "./Tables.ts";
 import type { Step } from "./Step.ts";
-import { isAboutProposal } from "./Abort.ts";
+import { isAboutProposal, showProven } from "./Abort.ts";
 import { isOverdue, markStable } from "./Delivery.ts";
 import { type Command, commandFor, type Intent, unrecognized } from "./Command.ts";
 import { isAttested, isSameRequest, requestLineOf } from "./Forward.ts";
@@ -165,7 +165,7 @@ const answerRecovering = (step: Step, from: PeerId, items: ReadonlyArray<Prepare
     if (known === undefined) unknown.set(id, item);
     else earlier.push(known);
   }
-  inquire(step, unknown);
+  inquire(step, showProven(step, from, unknown));
   vote(step, from, earlier, [], []);
 };
 

@@ -7,7 +7,7 @@
 import type { Digest } from "../base/Digest.ts";
 import type { Preparation } from "./Undecided.ts";
 import type { Step } from "./Step.ts";
-import { isAboutProposal, refusalOf, requestAborts, sendApplied } from "./Abort.ts";
+import { isAboutProposal, refusalOf, requestAborts, sendApplied, showProven } from "./Abort.ts";
 import { type Decision, decisionOf } from "./Decision.ts";
 import { commitCompleted, stableSeq } from "./Delivery.ts";
 import { inMessages } from "./Evidence.ts";
@@ -140,7 +140,7 @@ export const onSettleQuery = (step: Step, from: PeerId, message: MessageOf<"Sett
   const asked = new Map<Digest, SettleItem>();
   const decided = new Map<Digest, Decision>();
   const refusing: Array<Refusing> = [];
-  const unknown: Array<readonly [Digest, SettleItem]> = [];
+  const unknown = new Map<Digest, SettleItem>();
   for (const item of message.items) {
     const id = proposalId(crypto, item.proposal);
     if (isAboutProposal(step, id, item)) asked.set(id, item);
@@ -153,14 +153,14 @@ export const onSettleQuery = (step: Step, from: PeerId, message: MessageOf<"Sett
     if (step.state.undecided.preparations.has(id) || step.state.undecided.refused.has(id)) continue;
     const decision = step.mode !== "recovering" ? decisionOf(view, id, item.proposal) : undefined;
     if (decision !== undefined) decided.set(id, decision);
-    else if (step.mode === "recovering") unknown.push([id, item]);
+    else if (step.mode === "recovering") unknown.set(id, item);
     else {
       const code = step.mode === "joining" ? undefined : finalCode(step, item.proposal, message.demandFinal && from);
       const refusal = code === undefined ? undefined : refusalOf(step, id, item, code, refusing);
       if (refusal !== undefined) refusing.push(refusal);
     }
   }
-  inquire(step, unknown);
+  inquire(step, showProven(step, from, unknown));
   refuse(step, refusing, () => undefined);
   reacknowledge(step, decided, (all) =>
     step.whenSigned(() => {
