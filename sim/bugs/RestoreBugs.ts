@@ -1,5 +1,6 @@
 /** Bugs of declared restores: in what a peer does in a new incarnation, and in what others make of its old one. */
 import type { Preparation } from "../../core/protocol/Undecided.ts";
+import type { MessageOf } from "../../core/protocol/Message.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { proposalId } from "../../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
@@ -77,6 +78,20 @@ const forgetIncarnations = (): Tampering => {
         recorded.add(name);
         return isAgain ? { ...row, incarnation: FIRST_INCARNATION } : row;
       })().written?.(world, peer, writes) ?? writes,
+  };
+};
+
+/** Each pass is asked for with what was said of the first. */
+const sayWhatWasHere = (): Tampering => {
+  const said = new Map<string, MessageOf<"SnapshotRequest">>();
+  return {
+    said: ({ slot }, message) => {
+      if (message._tag !== "SnapshotRequest" || message.after !== "") return message;
+      const round = `${slot} ${message.nonce}`;
+      const first = said.get(round) ?? message;
+      said.set(round, first);
+      return { ...message, here: first.here };
+    },
   };
 };
 
@@ -304,6 +319,13 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
       delivered: (_world, _peer, message) =>
         message._tag === "SnapshotOffer" && message.alike !== undefined ? { _tag: "Votes", statements: [] } : message,
     }),
+  },
+  {
+    name: "here-before-the-pass",
+    changes: "a restored peer that goes through a registry again says that it has what it had before",
+    finds: "S55",
+    schedule: "restores-beside-an-end",
+    tampering: sayWhatWasHere,
   },
   {
     name: "takes-all-again",

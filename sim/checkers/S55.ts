@@ -1,10 +1,11 @@
 /**
  * S55: nothing is done twice. An honest peer says nothing twice in one message, and a row that it replaces changes. A
- * restored peer says which slots it has, what its helper has alike does not travel, and it goes through them once.
+ * restored peer says which slots it has by now, what its helper has alike does not travel, and it goes through once.
  */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Message } from "../../core/Message.ts";
 import type { MessageOf } from "../../core/protocol/Message.ts";
+import type { Span } from "../../core/protocol/SnapshotSpan.ts";
 import type { RowView, Write } from "../../core/Tables.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
@@ -95,6 +96,15 @@ export const S55 = (ghost: Ghost): Checker => {
   /** By who asks for which page: the slots that the asker says it has, in words; null where nobody knows which. */
   const compared = new Map<string, { readonly upTo: string; readonly ends: string } | null>();
 
+  /** By what is said of slots: what they were, in words. */
+  const spans = new Map<Digest, string>();
+  const assertTrue = (slot: number, { digest, upTo }: Span, ends: string): void => {
+    const known = spans.get(digest);
+    if (known !== undefined && known !== ends)
+      throw new Violation("S55", `peer ${slot} says which slots it has up to "${upTo}"`, "it has others by now");
+    spans.set(digest, ends);
+  };
+
   const assertCompared = (peer: Watched, to: PeerId, { nonce, after, here }: MessageOf<"SnapshotRequest">): void => {
     const { slot, store, state } = peer;
     // Disks that are put together are each looked at as a whole.
@@ -104,6 +114,7 @@ export const S55 = (ghost: Ghost): Checker => {
     const page = `${slot} ${nonce} ${after}`;
     const said = here && { upTo: here.upTo, ends: endsUpTo(own, here.upTo) };
     const before = compared.get(page);
+    if (here !== undefined) assertTrue(slot, here, endsUpTo(own, here.upTo));
     // Asked again with other slots in hand, it may be answered to either.
     const isSame = before !== undefined && before?.upTo === said?.upTo && before?.ends === said?.ends;
     compared.set(page, before === undefined || isSame ? (said ?? null) : null);

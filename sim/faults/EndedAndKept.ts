@@ -1,7 +1,7 @@
 /**
  * A change that has ended, and a disk on which it is done (decision 0015). Only the writer applies it; it is restored
- * without it before any other member hears of it, and all abort it. Then all are restored, and the writer comes back
- * on the disk on which it had applied it.
+ * without it before any other member hears of it, and all abort it. Then it comes back on the disk on which it had applied
+ * it, and either all others are restored too, or it has to take that back.
  */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Message } from "../../core/Message.ts";
@@ -81,6 +81,7 @@ class Story {
 
   #restoreAll(): void {
     if (this.#after === undefined) return;
+    if (this.#unit.chance("the writer alone", 400)) return this.#comeBackOn(this.#after);
     this.#world.marks.add("all were restored beside a disk on which something is done that has ended");
     this.#comeBackOn(this.#after);
     for (const peer of this.#world.peers)
