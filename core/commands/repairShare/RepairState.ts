@@ -26,6 +26,10 @@ export interface Repair {
   readonly arrivedAt: number;
   /** Monotonic milliseconds: when helpers were asked last. */
   readonly askedAt: number;
+  /** Whether generations are asked for one at a time: of several, a helper lacks its own share of one. */
+  readonly isSingly: boolean;
+  /** Generations that stay lost, and the helper that lacks its own share. */
+  readonly lost: ReadonlyMap<number, PeerId>;
   /** By helper: for each generation, in order. */
   readonly sums: ReadonlyMap<PeerId, ReadonlyArray<Secret>>;
 }

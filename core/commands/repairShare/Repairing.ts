@@ -67,7 +67,8 @@ export const acceptRepair = (step: Step, { requestId, call, token, claims }: Ser
     return reject(step, requestId, crowded("Another repair is under way at this peer.", undefined));
   const evidence = { path: call.path, rawBody: call.rawBody, token };
   const line = requestLineOf(call, step.context.crypto);
-  begin(step, { requestId, keyId, claims, line, helpers: helpers.right, arrivedAt: step.elapsed }, evidence);
+  const asked = { requestId, keyId, claims, line, helpers: helpers.right, arrivedAt: step.elapsed };
+  begin(step, { ...asked, isSingly: false, lost: new Map() }, evidence);
 };
 
 /** The generations of a key that members keep shares of, ascending. */
@@ -88,7 +89,7 @@ const isMissing = (step: Step, generation: Generation): boolean => {
   return share === undefined;
 };
 
-/** Asks for those that are missing, as many as one session takes; answers when none is. */
+/** Asks for those that are missing, as many as one session takes or the newest alone; answers when none is. */
 const begin = (
   step: Step,
   wanted: Omit<Repair, "open" | "boxSeed" | "sums" | "askedAt">,
@@ -96,7 +97,8 @@ const begin = (
 ): void => {
   const { context, self } = step;
   const kept = keptGenerations(step, wanted.keyId);
-  const missing = kept.filter((each) => isMissing(step, each)).slice(0, Limits.repairedGenerations);
+  const all = kept.filter((each) => !wanted.lost.has(each.generation) && isMissing(step, each));
+  const missing = wanted.isSingly ? all.slice(-1) : all.slice(0, Limits.repairedGenerations);
   if (missing.length === 0) return answer(step, wanted, kept);
   const { crypto, entropy } = context;
   const sessionId = freshNonce(step, `repair session ${wanted.requestId}`);
@@ -121,7 +123,20 @@ const begin = (
 
 const keep = (step: Step, repair: Repair): void => void step.editIn(repairs, "repairs").set(repair.requestId, repair);
 
-const answer = (step: Step, { requestId }: Pick<Repair, "requestId">, kept: ReadonlyArray<Generation>): void => {
+const answer = (
+  step: Step,
+  { requestId, lost }: Pick<Repair, "requestId" | "lost">,
+  kept: ReadonlyArray<Generation>,
+): void => {
+  if (lost.size > 0) {
+    const generations = [...lost.keys()].toSorted((one, other) => one - other).join(", ");
+    const members = [...new Set(lost.values())].map((peerId) => ({ peerId, reason: SHARE_MISSING }));
+    return reject(
+      step,
+      requestId,
+      failed(`Only the shares of these generations are still lost: ${generations}.`, members),
+    );
+  }
   const repaired: KeyAnswer = { _tag: "Repaired", generations: kept.map(({ generation }) => generation) };
   step.reply(requestId, repaired);
 };
@@ -181,7 +196,10 @@ const join = (step: Step, repair: Repair): void => {
   }
   const kept = keptGenerations(step, repair.keyId);
   const stored = new Set(repair.open.generations.map(({ generation }) => generation));
-  const left = kept.filter((each) => !stored.has(each.generation) && isMissing(step, each));
+  const left = kept.filter(
+    ({ generation, ...each }) =>
+      !stored.has(generation) && !repair.lost.has(generation) && isMissing(step, { generation, ...each }),
+  );
   if (left.length === 0) {
     step.editIn(repairs, "repairs").delete(repair.requestId);
     return answer(step, repair, kept);
@@ -221,6 +239,8 @@ const auditRepair = (step: Step, { keyId, claims, line, helpers, open }: Repair,
     request: line,
   });
 
+const SHARE_MISSING = "its own share is missing";
+
 /** Sentences of our own: what another member writes is passed on to nobody. */
 const reasons: { readonly [code: string]: string } = {
   UNAUTHENTICATED: "it refuses the token",
@@ -228,15 +248,24 @@ const reasons: { readonly [code: string]: string } = {
   UNDECIDED: "a change is undecided there",
   REGISTRY_DIFFERS: "its registry differs from that of this peer",
   GENERATION_DIFFERS: "it has another record of the generation",
-  SHARE_MISSING: "its own share is missing",
+  SHARE_MISSING,
   PART_UNREADABLE: "it could not read what another helper told it",
   TOKEN_KEYS_UNAVAILABLE: "it cannot verify tokens",
   NOT_ACTIVE: "it is not an active member now",
 };
 
+/** A helper lacks its share of the one generation that was asked for, or of one of several: then each is asked for alone. */
+const goOnWithout = (step: Step, repair: Repair, helper: PeerId): void => {
+  const [single] = repair.isSingly ? repair.open.generations : [];
+  const lost = single === undefined ? repair.lost : withEntry(repair.lost, single.generation, helper);
+  keep(step, { ...repair, lost, isSingly: true, sums: new Map(), open: { ...repair.open, generations: [] } });
+};
+
 export const onRefused = (step: Step, from: PeerId, { sessionId, code }: RepairMessageOf<"Repair.Refused">): void => {
   const repair = repairOf(step, from, sessionId);
   if (repair === undefined || repair.sums.has(from)) return;
+  if (code === "SHARE_MISSING" && (repair.isSingly || repair.open.generations.length > 1))
+    return goOnWithout(step, repair, from);
   // A member may send any word, such as one that every object has.
   const reason = (Object.hasOwn(reasons, code) ? reasons[code] : undefined) ?? "it refuses";
   end(step, repair, failed(`Peer ${from} does not help: ${reason}.`, [{ peerId: from, reason }]));

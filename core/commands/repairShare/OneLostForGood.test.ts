@@ -1,0 +1,31 @@
+/** A repair of several generations of which one stays lost: the others are repaired. */
+import { expect, it } from "vitest";
+import { create, keeper, renew } from "../../../properties/cluster/Keyed.ts";
+import { KeyedCluster } from "../../../properties/cluster/PlantedKeys.ts";
+import { generationKey } from "../keys/Tables.ts";
+
+const repairer: typeof keeper =
+  keeper._tag === "Verified"
+    ? { ...keeper, claims: { ...keeper.claims, permissions: [...keeper.claims.permissions, "service.recover"] } }
+    : keeper;
+
+it("repairs the active generation though too few have an older one, and names that", () => {
+  const cluster = new KeyedCluster();
+  cluster.judge = () => repairer;
+  create(cluster, 2, "made");
+  cluster.pass(2_000);
+  cluster.write(2, [{ op: "remove", table: "shares", key: generationKey("k1", 1) }]);
+  renew(cluster, 2, "rotate", "rotate", 1);
+  cluster.pass(2_000);
+  for (const no of [1, 2]) cluster.write(3, [{ op: "remove", table: "shares", key: generationKey("k1", no) }]);
+  cluster.repair(3, "repair", "k1", [1, 2]);
+  cluster.pass(11_000);
+  expect([...(cluster.tables.get(3)?.get("shares")?.keys() ?? [])]).toEqual([generationKey("k1", 2)]);
+  expect(cluster.answers.get("repair")).toMatchObject({
+    rejection: {
+      code: "REPAIR_FAILED",
+      detail: "Only the shares of these generations are still lost: 1.",
+      members: [{ peerId: 2, reason: "its own share is missing" }],
+    },
+  });
+});
