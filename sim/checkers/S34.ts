@@ -33,8 +33,9 @@ export const S34 = (ghost: Ghost): Checker => {
   const noteRestore = ({ slot, store, state }: Watched, row: Rows["restore"]): void => {
     const before = restores.get(slot);
     restores.set(slot, row);
-    // Whoever is recovering may have to begin anew for what others say, but hears nobody while it is sealed.
-    const isUnderWay = before?.recovering === true && state?.fitness.unsealed === true;
+    // Whoever is recovering may have to begin anew for what others say, but hears nobody while it is sealed. A process
+    // that was killed leaves what it had begun to write.
+    const isUnderWay = before?.recovering === true && state?.fitness.unsealed !== false;
     if (!row.recovering || isUnderWay || row.restoration.incarnation === before?.restoration.incarnation) return;
     const isDeclared = declared.delete(slot);
     // A target of a promotion takes its first registry so.
