@@ -1,6 +1,6 @@
 /** A restored member that is told of proposals unknown to it, by honest members and by a lying writer. */
 import { describe, expect, it } from "vitest";
-import { Cluster, crypto, founded, rowsOf } from "../../properties/cluster/Cluster.ts";
+import { Cluster, crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { receiptOfWriter } from "../../properties/cluster/Forging.ts";
 import { comeBackOn, declare, expectWhole, register, stateOf } from "../../properties/cluster/Restoring.ts";
 import type { Digest } from "../base/Digest.ts";
@@ -216,7 +216,6 @@ describe("a restored member that is asked about more than a writer can have open
 it("gives a helper up that leaves out another slot in each pass, and takes the registry from an honest one", () => {
   const cluster = founded();
   for (const [at, id] of ["alice", "bob", "carol"].entries()) register(cluster, id, 7 + at);
-  const told = rowsOf(cluster, "audit");
   let pass = 0;
   cluster.tamper = (from, to, message) => {
     if (from !== 1 || to !== 3 || message._tag !== "SnapshotOffer") return message;
@@ -233,6 +232,4 @@ it("gives a helper up that leaves out another slot in each pass, and takes the r
   cluster.pass(6_000);
   expectWhole(cluster, 3);
   expect(pass).toBe(2);
-  // What was taken away and came back was told before.
-  expect([rowsOf(cluster, "audit"), rowsOf(cluster, "told")]).toEqual([told, [0, 0, 0]]);
 });

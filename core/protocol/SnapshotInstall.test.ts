@@ -157,13 +157,6 @@ describe("a page of what the others have decided", () => {
     expect(changes).toEqual([`insert certificates ${idAt(1)}`, audit]);
   });
 
-  it("is not told a second time where it was taken away before", () => {
-    const disk = new Map(all("certificates", idAt(1)));
-    disk.set("told", new Map([[idAt(1), {}]]));
-    const { changes } = installed(disk, offer([applied(1)], { upTo: slotKey(1, 1) }));
-    expect(changes.toSorted()).toEqual([`insert certificates ${idAt(1)}`, `remove told ${idAt(1)}`]);
-  });
-
   it("gives a key that its old incarnation had given to another approver back to its owner", () => {
     const { changes } = installed(
       all("keys", bob.keyIdentity, { id: "mallory" }),
@@ -179,7 +172,6 @@ describe("a page of what the others have decided", () => {
       expect(changes.toSorted()).toEqual(
         [
           ...[1, 2, 3].flatMap((seq) => [`remove certificates ${idAt(seq)}`, `remove slots ${slotKey(1, seq)}`]),
-          ...[1, 2, 3].map((seq) => `insert told ${idAt(seq)}`),
           ...[alice, bob].flatMap(({ ref, keyIdentity }) => [`remove approvers ${ref}`, `remove keys ${keyIdentity}`]),
           ...[alice, bob].flatMap(({ ref }) => terms("remove", view.get("approvers", ref) ?? expect.fail())),
         ].toSorted(),
@@ -198,7 +190,7 @@ describe("a page of what the others have decided", () => {
       ["a key that is nobody's", all("keys", bob.keyIdentity), withoutBob],
     ])("but not %s", (_what, disk, kept) => {
       const { changes } = installed(disk, offer([applied(1)], { upTo: slotKey(1, 2) }));
-      const gone = [`remove certificates ${idAt(2)}`, `insert told ${idAt(2)}`, `remove slots ${slotKey(1, 2)}`];
+      const gone = [`remove certificates ${idAt(2)}`, `remove slots ${slotKey(1, 2)}`];
       expect(changes.toSorted()).toEqual([...gone, ...kept].toSorted());
     });
 
@@ -208,7 +200,6 @@ describe("a page of what the others have decided", () => {
       expect(changes.toSorted()).toEqual(
         [
           `remove certificates ${idAt(2)}`,
-          `insert told ${idAt(2)}`,
           ...withoutBob,
           `remove keys ${bob.keyIdentity}`,
           `replace slots ${slotKey(1, 2)}`,

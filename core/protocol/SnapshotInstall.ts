@@ -118,7 +118,6 @@ const undo = (step: Step, { proposalId: id }: Rows["slots"]): boolean => {
   if (certificate === undefined) return false;
   const { proposal } = certificate;
   step.write({ op: "remove", table: "certificates", key: id });
-  step.write({ op: "insert", table: "told", key: id, row: {} });
   step.command(proposal).undo(step, id, proposal.effects);
   return true;
 };
@@ -135,8 +134,7 @@ const settle = (
     isSeen = step.command(proposal).install(step, id, proposal.effects);
     if (step.context.view.get("certificates", id) === undefined) {
       step.write({ op: "insert", table: "certificates", key: id, row: certificate });
-      if (step.context.view.get("told", id) === undefined) writeAudit(step, id, proposal);
-      else step.write({ op: "remove", table: "told", key: id });
+      writeAudit(step, id, certificate.proposal);
     }
   }
   if (own?.proposalId === id && own.outcome === outcome) passSlot(step, seq, proof);

@@ -162,8 +162,6 @@ export const protocolTables = {
   outbox: record({ proposalId: digest, epoch: uint, seq: uint }),
   /** Kept for ever, a chain from the first. */
   audit: kept(auditForms),
-  /** Applied proposals that the audit tells of and that are not here: one that comes back is not told a second time. */
-  told: record({}),
   /** Counters and a digest over all ranges of rows, written by the integrity layer. */
   head: record({ transactions: uint, rows: uint, digest }),
   /**

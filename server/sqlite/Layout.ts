@@ -16,7 +16,6 @@ const placed: { readonly [T in TableName]: Place } = {
   terms: "records",
   // Contract: each change is in a chain from the first.
   audit: "records",
-  told: "records",
   // A restored peer takes what is certified, and no slot is ever bound twice.
   certificates: "records",
   slots: "records",

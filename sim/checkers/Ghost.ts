@@ -277,7 +277,8 @@ export class Ghost {
     if (!isOfAgreement(write)) return this.#noteOther(slot, write.table, write.key, write.row);
     switch (write.table) {
       case "topology":
-        return void (this.membership = newerOf(this.crypto, this.membership, write.row.topology));
+        this.membership = newerOf(this.crypto, this.membership, write.row.topology);
+        return;
       case "batches": {
         const { header } = write.row;
         const batches = this.#batches[slot]?.get(header.incarnation) ?? [];
@@ -326,7 +327,6 @@ export class Ghost {
       case "aborts":
       case "outbox":
       case "audit":
-      case "told":
       case "head":
       case "seals":
       case "ranges":

@@ -1,6 +1,5 @@
 /**
- * S32: every applied proposal leaves exactly one audit row at every member that applied it, however often a restored one
- * takes it away and takes it over again; and so do the founding,
+ * S32: every applied proposal leaves exactly one audit row at every member that applied it, and so do the founding,
  * each step of a promotion, each consent and each share that was repaired, in an unbroken chain, and each row names the
  * integrity key that was the newest then. S34 judges what operators did.
  */
@@ -94,8 +93,6 @@ const auditRowsOf = (writes: ReadonlyArray<Write>, id: string): number => {
 
 export const S32 = (ghost: Ghost): Checker => {
   const last = new Map<number, { readonly seq: number; readonly hash: string }>();
-  /** By slot: the proposals of which its chain tells. */
-  const told = new Map<number, Set<string>>();
   /** By slot: the integrity keys that its rows name beside the first. */
   const laterKeys = new Map<number, number>();
   /** By slot: the transaction with the newest of them, which the key before it seals. */
@@ -103,7 +100,6 @@ export const S32 = (ghost: Ghost): Checker => {
   const goOn = (slot: number, row: Rows["audit"]): void =>
     void last.set(slot, { seq: row.seq, hash: ghost.crypto.digest(AUDIT_TAG, protocolTables.audit, row) });
   const goOnFrom = (slot: number, store: RowView): void => {
-    told.set(slot, new Set(allRows(store, "audit").map(({ id }) => id)));
     const counters = store.get("counters", SELF);
     if (counters === undefined) last.delete(slot);
     else last.set(slot, { seq: counters.auditSeq, hash: counters.auditHash });
@@ -130,14 +126,8 @@ export const S32 = (ghost: Ghost): Checker => {
       certificates: ({ slot, honest }, { op, key }, writes) => {
         if (!honest || op !== "insert") return;
         const rows = auditRowsOf(writes, key);
-        const before = told.get(slot) ?? new Set();
-        if (rows !== (before.has(key) ? 0 : 1))
-          throw new Violation(
-            "S32",
-            `peer ${slot} applied proposal ${key}${before.has(key) ? ", of which its audit tells" : ""}`,
-            `it wrote ${rows} audit rows with it`,
-          );
-        told.set(slot, before.add(key));
+        if (rows !== 1)
+          throw new Violation("S32", `peer ${slot} applied proposal ${key}`, `it wrote ${rows} audit rows with it`);
       },
       promotion: ({ slot, honest }, write, writes) => {
         if (honest && write.op !== "remove") assertTold(slot, `PROMOTION_${write.row.stage}`, writes);
