@@ -64,6 +64,8 @@ describe("between steps", () => {
       .map((name) => join("core", name))
       .flatMap((file) => kept(readFileSync(file, "utf8")).map((what) => `${file}: ${what}`));
     expect(found).toEqual([
+      // Of one request's token.
+      "core/auth/Permission.ts: new Map<string, Entry>()",
       expect.stringMatching(/^core\/base\/Memo\.ts: new WeakMap</),
       // Memory that is handed out once, and no computed results.
       "core/codec/Slab.ts: let slab = new Uint8Array(SLAB_BYTES);",

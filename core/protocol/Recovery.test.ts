@@ -53,6 +53,7 @@ describe("what a peer that is being restored asks of all others", () => {
       union: undefined,
       after: "",
       undone: false,
+      isAgain: false,
       empty: 0,
       applied: 0,
       decided: 0,
