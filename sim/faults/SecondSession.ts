@@ -61,18 +61,11 @@ const parted = (traitor: Traitor, id: Digest, message: Message): Parted => {
       left: left.length === 0 ? undefined : of(left),
     };
   };
-  switch (message._tag) {
-    case "Prepare":
-      return part(message.items, (items) => ({ ...message, items }));
-    case "SettleQuery":
-      return part(message.items, (items) => ({ ...message, items }));
-    case "AbortRequest":
-      return part(message.items, (items) => ({ ...message, items }));
-    case "Commit":
-      return part(message.certificates, (certificates) => ({ ...message, certificates }));
-    default:
-      return { held: undefined, left: message };
-  }
+  if (message._tag === "Prepare") return part(message.items, (items) => ({ ...message, items }));
+  if (message._tag === "SettleQuery") return part(message.items, (items) => ({ ...message, items }));
+  if (message._tag === "AbortRequest") return part(message.items, (items) => ({ ...message, items }));
+  if (message._tag === "Commit") return part(message.certificates, (certificates) => ({ ...message, certificates }));
+  return { held: undefined, left: message };
 };
 
 export class SecondSession {
