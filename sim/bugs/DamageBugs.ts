@@ -270,7 +270,7 @@ export const damageBugs: ReadonlyArray<PlantedBug> = [
     name: "ranges-unchained",
     changes: "a peer believes where ranges begin and end, and what stands for each, whatever the head says",
     finds: "S13",
-    orFinds: ["S28", "S25", "S57", "L5"],
+    orFinds: ["S28", "S25", "S40", "S57", "L5"],
     schedule: "rows-unread",
     crypto: "codec",
     tampering: () => ({ cryptography: withoutChain }),

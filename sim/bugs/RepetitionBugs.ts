@@ -104,7 +104,8 @@ export const repetitionBugs: ReadonlyArray<PlantedBug> = [
     tampering: () => ({
       stepped: (_world, _peer, state) => {
         for (const experience of signingIn(state).members.values())
-          Object.assign(experience, experience.failedAt === undefined ? {} : { failedAt: undefined, millis: -1 });
+          if (experience.failedAt !== undefined || experience.withheldAt !== undefined)
+            Object.assign(experience, { failedAt: undefined, withheldAt: undefined, millis: -1 });
       },
     }),
   },
