@@ -1,6 +1,6 @@
 /** Custody keys on a test cluster: what their callers send, and what the members have of them. */
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
-import { KEYS_PATH, keyPath } from "../../core/commands/keys/KeyId.ts";
+import { KEYS_PATH, keyPath, REPAIR_PERMISSION } from "../../core/commands/keys/KeyId.ts";
 import type { Settings } from "../../core/protocol/Event.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { actor, Cluster, rowsOf } from "./Cluster.ts";
@@ -11,7 +11,10 @@ export const keeper: ActorCheck =
   actor._tag === "Verified"
     ? {
         ...actor,
-        claims: { ...actor.claims, permissions: ["service.dkg.*", "service.key.*.*", "service.approvers.register"] },
+        claims: {
+          ...actor.claims,
+          permissions: ["service.dkg.*", "service.key.*.*", REPAIR_PERMISSION, "service.approvers.register"],
+        },
       }
     : actor;
 

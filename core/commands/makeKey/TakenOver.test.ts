@@ -5,19 +5,13 @@ import { create, destroy, held, keeper, renew } from "../../../properties/cluste
 import { KeyedCluster } from "../../../properties/cluster/PlantedKeys.ts";
 import { comeBackOn, copyOf, declare, diskAfter, expectWhole } from "../../../properties/cluster/Restoring.ts";
 import { CAPACITIES } from "../../base/Capacities.ts";
-import type { ActorCheck } from "../../auth/ActorCheck.ts";
 import { generationKey } from "../keys/Tables.ts";
 
 const first = generationKey("k1", 1);
 
-const all: ActorCheck =
-  keeper._tag === "Verified"
-    ? { ...keeper, claims: { ...keeper.claims, permissions: [...keeper.claims.permissions, "service.recover"] } }
-    : keeper;
-
 const keyedCluster = (summedRecords: number = CAPACITIES.summedRecords): KeyedCluster => {
   const cluster = new KeyedCluster(3, () => ({ capacities: { ...CAPACITIES, summedRecords } }));
-  cluster.judge = () => all;
+  cluster.judge = () => keeper;
   return cluster;
 };
 

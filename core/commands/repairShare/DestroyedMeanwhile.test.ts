@@ -7,15 +7,10 @@ import { stateOf } from "../../../properties/cluster/Restoring.ts";
 import { generationKey } from "../keys/Tables.ts";
 import { repairs } from "./RepairState.ts";
 
-const repairer: typeof keeper =
-  keeper._tag === "Verified"
-    ? { ...keeper, claims: { ...keeper.claims, permissions: [...keeper.claims.permissions, "service.recover"] } }
-    : keeper;
-
 /** Peer 3 has lost its share of the first of two generations, and what peer 2 tells it for its repair is lost too. */
 const underRepair = (): KeyedCluster => {
   const cluster = new KeyedCluster();
-  cluster.judge = () => repairer;
+  cluster.judge = () => keeper;
   create(cluster, 2, "made");
   cluster.pass(2_000);
   cluster.write(3, [{ op: "remove", table: "shares", key: generationKey("k1", 1) }]);

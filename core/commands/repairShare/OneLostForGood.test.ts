@@ -4,14 +4,9 @@ import { create, keeper, renew } from "../../../properties/cluster/Keyed.ts";
 import { KeyedCluster } from "../../../properties/cluster/PlantedKeys.ts";
 import { generationKey } from "../keys/Tables.ts";
 
-const repairer: typeof keeper =
-  keeper._tag === "Verified"
-    ? { ...keeper, claims: { ...keeper.claims, permissions: [...keeper.claims.permissions, "service.recover"] } }
-    : keeper;
-
 it("repairs the active generation though too few have an older one, and names that", () => {
   const cluster = new KeyedCluster();
-  cluster.judge = () => repairer;
+  cluster.judge = () => keeper;
   create(cluster, 2, "made");
   cluster.pass(2_000);
   cluster.write(2, [{ op: "remove", table: "shares", key: generationKey("k1", 1) }]);
@@ -24,7 +19,7 @@ it("repairs the active generation though too few have an older one, and names th
   expect(cluster.answers.get("repair")).toMatchObject({
     rejection: {
       code: "REPAIR_FAILED",
-      detail: "Only the shares of these generations are still lost: 1.",
+      detail: "Still lost, by generation: 1; all others are repaired.",
       members: [{ peerId: 2, reason: "its own share is missing" }],
     },
   });

@@ -129,13 +129,12 @@ const answer = (
   kept: ReadonlyArray<Generation>,
 ): void => {
   if (lost.size > 0) {
-    const generations = [...lost.keys()].toSorted((one, other) => one - other).join(", ");
+    const newestFirst = [...lost.keys()].toSorted((one, other) => other - one);
+    const named = newestFirst.slice(0, Limits.listedFaults).join(", ");
+    const more = newestFirst.length > Limits.listedFaults ? " and older ones" : "";
     const members = [...new Set(lost.values())].map((peerId) => ({ peerId, reason: SHARE_MISSING }));
-    return reject(
-      step,
-      requestId,
-      failed(`Only the shares of these generations are still lost: ${generations}.`, members),
-    );
+    const detail = `Still lost, by generation: ${named}${more}; all others are repaired.`;
+    return reject(step, requestId, failed(detail, members));
   }
   const repaired: KeyAnswer = { _tag: "Repaired", generations: kept.map(({ generation }) => generation) };
   step.reply(requestId, repaired);
@@ -197,8 +196,7 @@ const join = (step: Step, repair: Repair): void => {
   const kept = keptGenerations(step, repair.keyId);
   const stored = new Set(repair.open.generations.map(({ generation }) => generation));
   const left = kept.filter(
-    ({ generation, ...each }) =>
-      !stored.has(generation) && !repair.lost.has(generation) && isMissing(step, { generation, ...each }),
+    (each) => !stored.has(each.generation) && !repair.lost.has(each.generation) && isMissing(step, each),
   );
   if (left.length === 0) {
     step.editIn(repairs, "repairs").delete(repair.requestId);
