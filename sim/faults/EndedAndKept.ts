@@ -10,9 +10,7 @@ import type { Write } from "../../core/Tables.ts";
 import type { Unit } from "../base/Choices.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import type { Nemesis, World } from "../world/World.ts";
-
-const isReady = (peer: SimPeer): boolean =>
-  peer.honest && !peer.isDamaged && peer.state?.fitness.unsealed === true && peer.state.rejoining.unproven.size === 0;
+import { takesPart } from "./Victims.ts";
 
 class Story {
   readonly #world: World;
@@ -96,7 +94,7 @@ export const endedAndKept = (): Nemesis => {
     flushed: (world, peer, writes) => {
       if (story !== undefined) return void writes.forEach((write) => story?.flushed(peer, write));
       const prepared = writes.find((write) => write.table === "preparations" && write.op === "insert");
-      if (prepared === undefined || peer.slot !== world.writerSlot || !world.peers.every(isReady)) return;
+      if (prepared === undefined || peer.slot !== world.writerSlot || !world.peers.every(takesPart)) return;
       const unit = world.choices.stream("moment").next();
       if (!unit.chance("strikes", 300)) return;
       story = new Story(world, unit, prepared.key as Digest, peer);

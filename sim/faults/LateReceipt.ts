@@ -14,6 +14,7 @@ import type { Write } from "../../core/Tables.ts";
 import type { Unit } from "../base/Choices.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import type { Nemesis, World } from "../world/World.ts";
+import { takesPart } from "./Victims.ts";
 
 const SECOND = 1_000_000;
 
@@ -26,9 +27,6 @@ const hasReceipt = (message: Message, id: Digest): boolean =>
 
 const hasAck = (message: Message, id: Digest): boolean =>
   message._tag === "Commit" && message.acks.some(({ statement }) => statement.proposalId === id);
-
-const isReady = (peer: SimPeer): boolean =>
-  peer.honest && !peer.isDamaged && peer.state?.fitness.unsealed === true && peer.state.rejoining.unproven.size === 0;
 
 /** The members' parts in the story. */
 interface Roles {
@@ -158,7 +156,7 @@ export const lateReceipt = (): Nemesis => {
     flushed: (world, peer, writes) => {
       if (story !== undefined) return void writes.forEach((write) => story?.flushed(peer, write));
       const prepared = writes.find((write) => write.table === "preparations" && write.op === "insert");
-      if (prepared === undefined || peer.slot === world.writerSlot || !world.peers.every(isReady)) return;
+      if (prepared === undefined || peer.slot === world.writerSlot || !world.peers.every(takesPart)) return;
       const unit = world.choices.stream("moment").next();
       if (!unit.chance("strikes", 300)) return;
       const roles = rolesFor(world, unit, peer);

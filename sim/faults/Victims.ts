@@ -32,3 +32,7 @@ export const anyRow = (
   const row = rows[unit.between("row", 0, 0, Math.max(0, rows.length - 1), 0, MOST_ROWS - 1)];
   return row && { table, key: row.key };
 };
+
+/** One that works, and to which all members have shown what they know of it. */
+export const takesPart = ({ honest, isDamaged, state }: SimPeer): boolean =>
+  honest && !isDamaged && state?.fitness.unsealed === true && state.rejoining.unproven.size === 0;

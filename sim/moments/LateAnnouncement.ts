@@ -10,9 +10,7 @@ import { isWriter, SECOND, struck } from "./Moment.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import type { Nemesis, World } from "../world/World.ts";
 import { mayForget } from "../faults/DeclaredRestore.ts";
-
-const isActive = ({ honest, isDamaged, state }: SimPeer): boolean =>
-  honest && !isDamaged && state?.fitness.unsealed === true && state.rejoining.unproven.size === 0;
+import { takesPart } from "../faults/Victims.ts";
 
 class Story {
   readonly #world: World;
@@ -86,7 +84,7 @@ export const lateAnnouncement = (choices: Choices): Nemesis => {
   let count = 0;
   return {
     flushed: (world, peer) => {
-      if (story !== undefined || ++count < atFlush || isWriter(peer) || !world.peers.every(isActive)) return;
+      if (story !== undefined || ++count < atFlush || isWriter(peer) || !world.peers.every(takesPart)) return;
       const hearers = world.peers.filter((each) => each !== peer && !isWriter(each));
       const unit = struck(world, world.choices.stream("moment").next(), "announced late");
       const hearer = unit && hearers[unit.between("who hears of it", 0, 0, hearers.length - 1)];
