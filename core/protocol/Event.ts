@@ -136,8 +136,8 @@ export interface StepContext {
    */
   readonly elapsed: number;
   /**
-   * 32 fresh random bytes for this step. Secrets are derived from them, so a step that may make one sends the bytes
-   * themselves to nobody.
+   * 32 fresh random bytes for this step, which secrets are derived from. What is drawn to be shown is a fresh nonce
+   * (Nonces.ts).
    */
   readonly entropy: Entropy;
   readonly crypto: Crypto;

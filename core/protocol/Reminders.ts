@@ -34,7 +34,6 @@ export const remind = (step: Step, members: ReadonlyArray<PeerId>): void => {
     ...remindedAt,
     ...due.map((peerId): [PeerId, number] => [peerId, step.elapsed]),
   ]);
-  // A probe of the same step has the step's own nonce.
   ask(step, freshNonce(step, "reminder"), due);
 };
 
