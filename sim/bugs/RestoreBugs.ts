@@ -8,6 +8,7 @@ import type { PeerId } from "../../core/protocol/Topology.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
 import { FIRST_INCARNATION } from "../../core/protocol/SignedState.ts";
 import { type PlantedBug, rows } from "./PlantedBug.ts";
+import type { Write } from "../../core/Tables.ts";
 import type { TamperedWorld, Tampering } from "../world/Tampering.ts";
 
 type Statements = ReadonlyMap<PeerId, SignedStatement>;
@@ -334,6 +335,21 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     schedule: "rollback-declared",
     tampering: () => ({
       said: (_peer, message) => (message._tag === "SnapshotRequest" ? { ...message, here: undefined } : message),
+    }),
+  },
+  {
+    name: "restored-without-shares",
+    changes: "a restored peer that is a member again has erased the shares of its old disk, whatever they are of",
+    finds: "K8",
+    schedule: "restore-after-refresh",
+    tampering: () => ({
+      written: (_world, { store }, writes) => {
+        if (!writes.some((write) => write.table === "restore" && write.op !== "remove" && !write.row.recovering))
+          return writes;
+        const others = writes.filter(({ table }) => table !== "shares");
+        const shares = store.scan("shares", "", Number.MAX_SAFE_INTEGER);
+        return [...others, ...shares.map(({ key }): Write => ({ op: "remove", table: "shares", key }))];
+      },
     }),
   },
 ];

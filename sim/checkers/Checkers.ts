@@ -9,6 +9,7 @@ import { K5 } from "./K5.ts";
 import { K5b } from "./K5b.ts";
 import { K6 } from "./K6.ts";
 import { K7 } from "./K7.ts";
+import { K8 } from "./K8.ts";
 import { K9 } from "./K9.ts";
 import { K11 } from "./K11.ts";
 import { K14 } from "./K14.ts";
@@ -147,6 +148,7 @@ const makers: ReadonlyArray<
   ["K5b", K5b],
   ["K6", K6],
   ["K7", K7],
+  ["K8", K8],
   ["K9", K9],
   ["K11", K11],
   ["K14", K14],
