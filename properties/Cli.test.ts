@@ -339,7 +339,22 @@ describe("wrong usage ends with 2 and sends nothing", () => {
   });
 
   it.each([
-    ["an unknown option", () => ["status", "--bogus"], /unknown argument/],
+    ["an unknown option", () => ["status", "--bogus"], /: --bogus is no option of this command/],
+    ["an unknown option with a value", () => ["status", "--bogus", "1"], /--bogus is no option of this command\n/],
+    ["an option given twice", () => ["keys", "list", "--limit", "1", "--limit=2"], /--limit is given more than once/],
+    [
+      "an option without its value",
+      () => ["keys", "list", "--limit"],
+      /--limit .*has no value\n +custody keys list --h/,
+    ],
+    ["a number that is none", () => ["keys", "list", "--limit", "x"], /custody: --limit: 'x' is not an integer/],
+    [
+      "a word too many",
+      () => ["approvers", "metadata", "nope"],
+      /approvers metadata nope is no command\n.* approvers --h/,
+    ],
+    ["a wizard without a terminal", () => ["status", "--wizard"], /--wizard asks at a terminal/],
+    ["missing options", () => ["keys", "create"], /^custody: Expected .*'--id'\nExpected .*'--algorithm'\n/],
     ["a missing option", () => ["init", "--peer-id", "1"], /threshold/],
     ["a duration without unit", () => ["status", "--timeout", "5"], /--timeout must be a duration/],
     ["no service named", () => ["status", "--url", ""], /--url is not a URL/],
@@ -362,6 +377,7 @@ describe("wrong usage ends with 2 and sends nothing", () => {
       /not a development cluster/,
     ],
     ["a folder with other files", () => ["dev", "--data", folder], /holds other files/],
+    ["a folder that nobody can make", () => ["dev", "--data", "/proc/custody/dev"], /cannot be made a private folder/],
   ])("%s", async (_name, args, message) => {
     const { code, stderr, received } = await against(never, args());
     expect({ code, sent: received.length }).toEqual({ code: 2, sent: 0 });
@@ -377,7 +393,7 @@ describe("wrong usage ends with 2 and sends nothing", () => {
     const { code, stdout, stderr, received } = await against(never, args);
     expect({ code, stdout, sent: received.length }).toEqual({ code: 2, stdout: "", sent: 0 });
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
-    expect(JSON.parse(stderr)).toEqual({ error: { kind: "usage", message: expect.stringContaining(word) } });
+    expect(JSON.parse(stderr)).toMatchObject({ error: { kind: "usage", message: expect.stringContaining(word) } });
   });
 
   it("a token file that everybody may read", async () => {

@@ -13,6 +13,7 @@ import { CliFailure, exitCodes, usageFailure } from "./CliFailure.ts";
 import { withPlainConsole } from "./PlainConsole.ts";
 import { printErrorLines, printFailure, writeWhole } from "./Output.ts";
 import { secretInArguments } from "./SecretArguments.ts";
+import { usageError } from "./UsageError.ts";
 
 export interface CustodySettings<R, E, A> {
   /** The absolute path of the script that was started. */
@@ -134,11 +135,6 @@ const report =
     if (Cause.isInterruptedOnly(cause)) return Effect.void;
     const error = Cause.squash(cause);
     if (error instanceof CliFailure) return printFailure(error, json);
-    if (isValidationError(error)) {
-      if (!json) return Effect.void; // The parser has explained itself already.
-      const text = stripVTControlCharacters(HelpDoc.toAnsiText(error.error)).trim();
-      return printFailure(usageFailure(text), json);
-    }
     const message = error instanceof Error ? error.message : "unknown";
     return printErrorLines([
       json ? JSON.stringify({ error: { kind: "internal", message } }) : `custody: internal error: ${message}`,
@@ -158,13 +154,20 @@ export const custodyProgram = <E, A>(
   Effect.gen(function* () {
     const secret = secretInArguments(args);
     if (secret !== undefined) return yield* secret;
+    if (args.includes("--wizard") && !process.stdin.isTTY)
+      return yield* usageFailure("--wizard asks at a terminal, and standard input is none", "leave it out");
     const run = yield* yield* Effect.promise(() => loadRunner(args, settings));
+    const given = args.length === 0 ? ["--help"] : splitAssignments(args);
     // The library drops two words, Node's and the script's; bare `custody` asks for help.
-    yield* run(["node", "custody", ...(args.length === 0 ? ["--help"] : splitAssignments(args))]);
+    yield* Effect.mapError(run(["node", "custody", ...given]), (error) =>
+      isValidationError(error)
+        ? usageError(stripVTControlCharacters(HelpDoc.toAnsiText(error.error)), given, wordsOf(args))
+        : error,
+    );
   }).pipe(
     Effect.provide(NodeContext.layer),
     Effect.provide(CliConfig.layer({ isCaseSensitive: true, showBuiltIns: false })),
-    withPlainConsole(args.includes("--json"), wordsOf(args)),
+    withPlainConsole(wordsOf(args)),
     Effect.tapErrorCause(report(args.includes("--json"))),
   );
 
@@ -181,8 +184,7 @@ export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>, args: ReadonlyArra
   if (Exit.isSuccess(exit)) return exitCodes.done;
   if (Cause.isInterruptedOnly(exit.cause)) return untilStopped.has(args[0] ?? "") ? exitCodes.done : interruptedCode;
   const error = Cause.squash(exit.cause);
-  if (error instanceof CliFailure) return exitCodes[error.kind];
-  return isValidationError(error) ? exitCodes.usage : internalCode;
+  return error instanceof CliFailure ? exitCodes[error.kind] : internalCode;
 };
 
 /** What a signal means to a program that runs until it is stopped; a peer handles the latter two itself. */

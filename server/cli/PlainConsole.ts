@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { Effect } from "effect";
 import { helpLines } from "./HelpLines.ts";
-import { printErrorLines, printLines } from "./Output.ts";
+import { printLines } from "./Output.ts";
 
 const colored = (stream: NodeJS.WriteStream): boolean => stream.isTTY && (process.env["NO_COLOR"] ?? "") === "";
 
@@ -12,19 +12,19 @@ const textFor = (stream: NodeJS.WriteStream, words: ReadonlyArray<string>, parts
 };
 
 /**
- * Runs an effect whose `Console.log` and `Console.error` write that way.
+ * Runs an effect whose `Console.log` writes that way. `Console.error` gets only what the parser says of a failure that
+ * it ends with (UsageError.ts).
  *
- * @param isJson leaves out what goes to `Console.error`: the parser's words for people, which the failure holds too
  * @param words the arguments before the first option, which help is about
  */
 export const withPlainConsole =
-  (isJson: boolean, words: ReadonlyArray<string>) =>
+  (words: ReadonlyArray<string>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.consoleWith((current) =>
       Effect.withConsole(effect, {
         ...current,
         // A console cannot fail, and a help that nobody gets must not end as if it had been given.
         log: (...parts) => Effect.orDie(printLines([textFor(process.stdout, words, parts)])),
-        error: (...parts) => (isJson ? Effect.void : printErrorLines([textFor(process.stderr, words, parts)])),
+        error: () => Effect.void,
       }),
     );

@@ -239,6 +239,9 @@ describe("the environment", () => {
       "development (from CUSTODY_DEVELOPMENT): must be true or false; write one of both",
     ]);
     expect(await problems(least, { CUSTODY_HTP_PORT: "1" })).toHaveLength(1);
+    expect(await problems(least, { CUSTODY_CLUSTER_PEERS: "2=https://b.example:7400, 3" })).toEqual([
+      "cluster.peers.1 (from CUSTODY_CLUSTER_PEERS): must be ID=URL, several separated by commas; write it as 2=https://peer2.example:7400",
+    ]);
   });
 
   it("empties a list with an empty variable", async () => {

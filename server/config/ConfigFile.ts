@@ -17,6 +17,7 @@ const shownKey = (key: PropertyKey): string => {
 };
 
 const notASection = "must be a mapping of keys; indent its keys below it";
+const notAPeer = "must be ID=URL, several separated by commas; write it as 2=https://peer2.example:7400";
 
 /** The keys allowed where an unknown one stands. */
 const keysAt = (path: ReadonlyArray<string>): string => {
@@ -30,8 +31,9 @@ const problemOf = (issue: ParseResult.ArrayFormatterIssue, overridden: ReadonlyS
   const keys = issue.path.map(String);
   const dotted = issue.path.map(shownKey).join(".");
   // Of a list from the environment, single entries are refused too.
-  const setting = keys.map((_, index) => keys.slice(0, index + 1)).find((each) => overridden.has(each.join(".")));
-  const source = setting === undefined ? "" : ` (from ${variableName(setting)})`;
+  const parents = keys.map((_, index) => keys.slice(0, index + 1).join("."));
+  const setting = settings.find(({ path }) => overridden.has(path.join(".")) && parents.includes(path.join(".")));
+  const source = setting === undefined ? "" : ` (from ${variableName(setting.path)})`;
   const path = dotted === "" ? "the file" : dotted + source;
   if (issue._tag === "Unexpected") {
     return { path, message: `unknown key; remove it or use one of ${keysAt(keys.slice(0, -1))}` };
@@ -40,7 +42,8 @@ const problemOf = (issue: ParseResult.ArrayFormatterIssue, overridden: ReadonlyS
     return { path, message: `is required; set it in the file or as ${variableName(keys)}` };
   }
   // The library's own sentence quotes the value; a section is the one part that has no sentence of ours.
-  const message = issue.message.startsWith("Expected ") ? notASection : issue.message;
+  const ownWords = setting?.kind === "peers" ? notAPeer : notASection;
+  const message = issue.message.startsWith("Expected ") ? ownWords : issue.message;
   return { path, message };
 };
 
