@@ -352,4 +352,30 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
       },
     }),
   },
+  {
+    name: "passes-without-end",
+    changes: "a restored peer goes through a registry again however often something was left out of it",
+    finds: "S55",
+    schedule: "source-omits",
+    tampering: () => ({
+      stepped: (_world, _peer, { rejoining: { recovery } }) => {
+        if (recovery?.transfer !== undefined) Object.assign(recovery.transfer, { isAgain: false });
+      },
+    }),
+  },
+  {
+    name: "erases-what-was-not-offered",
+    changes: "a restored peer erases its share of a generation as soon as a helper does not offer that",
+    finds: "K8",
+    schedule: "source-omits",
+    tampering: () => ({
+      written: (_world, { store }, writes) => {
+        if (store.get("restore", SELF)?.recovering !== true) return writes;
+        const gone = writes.filter(
+          (write) => write.op === "remove" && write.table === "generations" && store.get("shares", write.key),
+        );
+        return [...writes, ...gone.map(({ key }): Write => ({ op: "remove", table: "shares", key }))];
+      },
+    }),
+  },
 ];

@@ -1,6 +1,7 @@
 /**
  * S55: nothing is done twice. An honest peer says nothing twice in one message, and a row that it replaces changes. A
- * restored peer says which slots it has by now, what its helper has alike does not travel, and it goes through once.
+ * restored peer says which slots it has by now, what its helper has alike does not travel, and it goes through
+ * once, or twice where it took changes back.
  */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Message } from "../../core/Message.ts";
@@ -77,19 +78,27 @@ export const S55 = (ghost: Ghost): Checker => {
   };
   /** Slots of peers that have taken a change back since they asked for a first page. */
   const undone = new Set<number>();
-  /** By slot: when it asked for a first page last, whom, and in which round. */
-  const begun = new Map<number, { readonly round: string; readonly at: number }>();
+  /** By slot: when it asked for a first page last, whom, and in which round; and how often it has begun anew in that. */
+  const begun = new Map<number, { readonly round: string; readonly at: number; readonly again: number }>();
 
   const assertOnce = ({ slot, decidedAt: at }: Watched, to: PeerId, nonce: Digest): void => {
     const round = `${nonce} ${to}`;
     const last = begun.get(slot);
-    if (last?.round === round && at - last.at < UNANSWERED_MICROS && !undone.has(slot))
+    const isSame = last?.round === round;
+    if (isSame && at - last.at < UNANSWERED_MICROS && !undone.has(slot))
       throw new Violation(
         "S55",
         `peer ${slot} began to take the registry of peer ${to} at ${last.at} µs`,
         `it began anew at ${at} µs, and had taken nothing back`,
       );
-    begun.set(slot, { round, at });
+    const again = (isSame ? last.again : 0) + (isSame && undone.has(slot) ? 1 : 0);
+    if (again > 1)
+      throw new Violation(
+        "S55",
+        `peer ${slot} went through the registry of peer ${to} twice, and took changes back each time`,
+        "it begins once more, though what was left the second time was offered before",
+      );
+    begun.set(slot, { round, at, again });
     undone.delete(slot);
   };
 

@@ -14,6 +14,7 @@ import { lyingSessionWriter } from "./LyingSessionWriter.ts";
 import { lyingSource } from "./LyingSource.ts";
 import { lyingTarget } from "./LyingTarget.ts";
 import { looseTongue } from "./LooseTongue.ts";
+import { omittingSource } from "./OmittingSource.ts";
 import { type Lie, type Mishear, Traitor } from "./Traitor.ts";
 import { twofoldMaker } from "./TwofoldMaker.ts";
 
@@ -45,6 +46,7 @@ const lies = {
   "twofold maker": { ways: twofoldMaker, who: "the writer" },
   "lying source": { ways: lyingSource, who: "the source" },
   "lying target": { ways: lyingTarget, who: "a target" },
+  "omitting source": { ways: () => ({ lie: omittingSource() }), who: "anybody" },
   "loose tongue": { ways: looseTongue, who: "anybody", isCredulous: true },
 } as const satisfies { readonly [name: string]: Treason };
 

@@ -75,6 +75,7 @@ export const traitorSchedules = {
   // It helps members that take the registry over, slot by slot: who has lost nothing is not faulty.
   "loose-tongue-helps": {
     marks: { "a field of a SnapshotOffer was a lie": 6, "a restored peer is a member again": 4 },
+    share: 50,
     sizes: CLUSTER,
     plan: (choices) => ({
       capacities: smallOnes(choices, "offeredSlots", "comparedSlots", "ownSlots"),
@@ -82,5 +83,16 @@ export const traitorSchedules = {
       workload: { callers: 4, mostThinkMicros: 60_000 },
     }),
     nemeses: () => [betray("loose tongue"), moments.restoreWithoutLoss(12)],
+  },
+  "source-omits": {
+    marks: { "a source left out a part of the registry": 4, "a restored peer is a member again": 4 },
+    share: 50,
+    sizes: CLUSTER,
+    plan: (choices) => ({
+      capacities: smallOnes(choices, "offeredSlots", "comparedSlots", "ownSlots", "summedRecords"),
+      steps: 1_500,
+      workload: { callers: 4, mostThinkMicros: 60_000, keys: 60, fresh: 10 },
+    }),
+    nemeses: () => [betray("omitting source"), moments.restoreWithoutLoss(12)],
   },
 } satisfies Family;
