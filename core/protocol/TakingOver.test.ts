@@ -73,6 +73,14 @@ describe("an offered page", () => {
     expect(whole.state.rejoining.recovery?.transfer).toMatchObject({ applied: 1, sum: { count: 0 } });
   });
 
+  it("of a member that is being restored itself, though it said that it was not, is not installed: the next is asked", () => {
+    const step = recovering();
+    const own = { recoveryId: OTHER, incarnations: [], refused: [], strays: [] };
+    onSnapshotOffer(step, 1, { ...offer, own });
+    expect(step.state.rejoining.recovery).toMatchObject({ transfer: undefined, distrusted: new Set([1]) });
+    expect(ended(step).writes).toEqual([]);
+  });
+
   const sum = { after: "", set: crypto.emptySet, count: 0, revisions: 0, isSound: true };
   it.each<readonly [string, PeerId, Partial<typeof offer>, (step: WholeStep) => void]>([
     ["from another member than the one that was asked", 3, {}, () => undefined],

@@ -114,7 +114,7 @@ export const onSnapshotOffer = (step: Step, from: PeerId, offer: MessageOf<"Snap
   if (empty > emptyPages(step.capacities))
     return waitFor(step, `peer ${from} offers page after page with nothing in it`, from);
   if (transfer.union !== undefined) return onOwnRegistry(step, { ...transfer, empty }, transfer.union, offer);
-  if (offer.own !== undefined) return waitFor(step, `peer ${from} is being restored itself`);
+  if (offer.own !== undefined) return waitFor(step, `peer ${from} is being restored itself`, from);
   const { topologyDigest, root, count } = offer.cutoff;
   if (topologyDigest !== step.membership.digest || root !== transfer.root || count !== transfer.count)
     return waitFor(step, `peer ${from} offers another registry than it had`, from);
