@@ -10,10 +10,11 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Exit, Scope } from "effect";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import type { KeptAct } from "../../runtime/OperatorLog.ts";
 import { type OperatorFile, openOperatorFile, operatorFile } from "./OperatorFile.ts";
 
@@ -68,7 +69,26 @@ const openFiles = (): ReadonlyArray<string> =>
         }
       });
 
+/** Has the system write at most `most` bytes in one go and then `room` in all, without an error before the disk is full. */
+const limited = async (directory: string, most: number, room: number): Promise<void> => {
+  const file = await open(operatorFile(directory));
+  // All open files have one prototype, that of this one.
+  const handles = Object.getPrototypeOf(file) as Pick<FileHandle, "write">;
+  await file.close();
+  const write = handles.write as (bytes: Buffer, at: number, length: number, to: number) => Promise<object>;
+  let left = room;
+  vi.spyOn(handles, "write").mockImplementation(function (this: FileHandle, ...args: ReadonlyArray<unknown>) {
+    const [bytes, at, length, to] = args as Parameters<typeof write>;
+    if (left === 0) return Promise.reject(new Error("ENOSPC: no space left on device, write"));
+    const taken = Math.min(length, most, left);
+    left -= taken;
+    return write.call(this, bytes, at, taken, to) as ReturnType<FileHandle["write"]>;
+  } as FileHandle["write"]);
+};
+
 describe("the journal of operators", () => {
+  afterEach(() => void vi.restoreAllMocks());
+
   it("leaves alone what a later version has written", async () => {
     const directory = mkdtempSync(join(root, "later-"));
     await using(directory, (file) => append(file, 1, true));
@@ -120,6 +140,35 @@ describe("the journal of operators", () => {
       const { said, result } = await using(directory, (file) => file.acts.map(({ no }) => no));
       expect([result, said.length]).toEqual([[1], 1]);
     }
+  });
+
+  it("says so where the disk takes a part of an act, and loses none before or after it", async () => {
+    const directory = mkdtempSync(join(root, "full-"));
+    await using(directory, async (file) => {
+      for (const no of [1, 2]) await append(file, no, no === 1);
+      await limited(directory, 30, 90);
+      expect((await append(file, 3))?.message).toMatch(/^ENOSPC/);
+      expect(file.count()).toBe(2);
+      vi.restoreAllMocks();
+      expect(await append(file, 4)).toBeUndefined();
+      await limited(directory, 30, Number.POSITIVE_INFINITY);
+      expect(await append(file, 5)).toBeUndefined();
+    });
+    vi.restoreAllMocks();
+    expect(await numbers(directory)).toEqual([1, 2, 4, 5]);
+  });
+
+  it("begins anew though the act it was to begin with found no room", async () => {
+    const directory = mkdtempSync(join(root, "anew-"));
+    await using(directory, async (file) => {
+      for (const no of [1, 2]) await append(file, no, no === 1);
+      await limited(directory, 30, 90);
+      expect((await append(file, 3, true))?.message).toMatch(/^ENOSPC/);
+      expect(file.count()).toBe(0);
+      vi.restoreAllMocks();
+      expect(await append(file, 4)).toBeUndefined();
+    });
+    expect(await numbers(directory)).toEqual([4]);
   });
 
   it("is refused where its path is something else", async () => {

@@ -111,11 +111,24 @@ class OpenFile implements OperatorFile {
     const line = Buffer.from(`${lineOf(hash, entry)}\n`);
     // The remains of a failed write would hide all that comes after them.
     await this.#file.truncate(from);
-    await this.#file.write(line, 0, line.length, from);
+    // Whatever fails from here on, what memory goes on from is what the file begins with.
+    if (isFirst) this.#count = 0;
+    this.#hash = before;
+    this.#length = from;
+    await this.#writeWhole(line, from);
     await this.#file.sync();
     this.#hash = hash;
     this.#length = from + line.length;
-    this.#count = isFirst ? 1 : this.#count + 1;
+    this.#count += 1;
+  }
+
+  /** A disk that fills up takes a part, and says so only when asked to take more. */
+  async #writeWhole(line: Buffer, from: number): Promise<void> {
+    for (let at = 0; at < line.length; ) {
+      const { bytesWritten } = await this.#file.write(line, at, line.length - at, from + at);
+      if (bytesWritten === 0) throw new Error("the file takes no more");
+      at += bytesWritten;
+    }
   }
 }
 
