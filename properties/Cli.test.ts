@@ -4,11 +4,11 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Finished, runCustody } from "./cli/CustodyProcess.ts";
-import { type FakeService, fakeService, jsonReply, type Received, type Reply } from "./cli/FakeService.ts";
+import { against, token } from "./cli/Against.ts";
+import { runCustody } from "./cli/CustodyProcess.ts";
+import { jsonReply, type Reply } from "./cli/FakeService.ts";
 import { runInProcess } from "./cli/InProcess.ts";
 
-const token = "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJ0ZXN0In0.c2lnbmF0dXJl";
 const share = `AR${"b".repeat(65)}=`;
 const ref = `alice@sha256:${"a".repeat(64)}`;
 const keys = generateKeyPairSync("ed25519");
@@ -29,30 +29,6 @@ beforeAll(() => {
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
-
-interface Surroundings {
-  readonly env?: Readonly<Record<string, string>>;
-  /** All of standard input: such a command runs in a process of its own. */
-  readonly input?: string;
-}
-
-/** Runs one command against a service that answers every request alike. */
-const against = async (
-  reply: (request: Received) => Reply,
-  args: ReadonlyArray<string>,
-  { env = {}, input }: Surroundings = {},
-): Promise<Finished & Pick<FakeService, "received" | "url">> => {
-  const service = await fakeService(reply);
-  try {
-    const surroundings = { CUSTODY_TOKEN: token, CUSTODY_URL: service.url, ...env };
-    const finished = await (input === undefined
-      ? runInProcess(args, surroundings)
-      : runCustody(args, { env: surroundings, input }));
-    return { ...finished, received: service.received, url: service.url };
-  } finally {
-    await service.close();
-  }
-};
 
 describe("registering", () => {
   it("sends the key of a PEM file with its algorithm, and prints the record", async () => {
@@ -213,111 +189,6 @@ describe("reading", () => {
     const record = await against(() => jsonReply(200, { ref }), ["approvers", "get", ref, "--json"]);
     expect(record).toMatchObject({ code: 0, stdout: `{"ref":"${ref}"}\n` });
     expect(record.received[0]?.path).toBe(`/v1/custody/approvers/${encodeURIComponent(ref)}`);
-  });
-});
-
-describe("the unsealing ceremony", () => {
-  const progress = (needed: number) => {
-    let have = 0;
-    return (): Reply => {
-      have += 1;
-      return jsonReply(200, { state: have < needed ? "SEALED" : "UNSEALED", have, need: needed });
-    };
-  };
-
-  it("prints the shares of init, each on a line of its own", async () => {
-    const answer = { peerId: 2, threshold: 2, total: 3, shares64: ["c2hhcmUx", "c2hhcmUy"], sharesNeeded: 2 };
-    const args = ["init", "--peer-id", "2", "--threshold", "2", "--total", "3"];
-    const { code, stdout, received } = await against(() => jsonReply(200, answer), args);
-    expect(code).toBe(0);
-    expect(stdout).toContain("  share 1: c2hhcmUx\n  share 2: c2hhcmUy\n");
-    expect(JSON.parse(received[0]?.body ?? "")).toEqual({ peerId: 2, threshold: 2, total: 3 });
-  });
-
-  it("hands in shares from standard input until the peer is unsealed, and no further", async () => {
-    const { code, stdout, stderr, received } = await against(progress(2), ["unseal"], {
-      input: "c2E=\n\nc2I=\r\nc2M=\n",
-    });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: "The peer is unsealed.\n" });
-    expect(received.map(({ body }) => body)).toEqual(['{"share64":"c2E="}', '{"share64":"c2I="}']);
-    expect(stderr).not.toContain("c2E");
-  });
-
-  it("shows how far the verification of the peer's records is, and waits for its end", async () => {
-    const verifying = { rows: 1_024, of: 600_000 };
-    const replies = [
-      { state: "UNSEALED", have: 1, need: 1, verifying },
-      { state: "UNSEALED", verifying },
-      { state: "UNSEALED", verifying: { ...verifying, rows: 300_000 } },
-      { state: "UNSEALED" },
-    ];
-    const { code, stdout, stderr, received } = await against(() => jsonReply(200, replies.shift()), ["unseal"], {
-      input: "c2E=\n",
-    });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: "The peer is unsealed.\n" });
-    expect(stderr).toContain("1,024 of 600,000 rows\n  300,000 of 600,000 rows\n");
-    expect(received.map(({ path }) => path)).toEqual([
-      "/v1/custody/system/unseal",
-      ...Array.from({ length: 3 }, () => "/v1/custody/system/status"),
-    ]);
-  });
-
-  it("ends with 1 when the peer is sealed before its records are verified", async () => {
-    const verifying = { rows: 1_024, of: 600_000 };
-    const replies = [{ state: "UNSEALED", have: 1, need: 1, verifying }, { state: "SEALED" }];
-    const { code, stderr } = await against(() => jsonReply(200, replies.shift()), ["unseal"], { input: "c2E=\n" });
-    expect(code).toBe(1);
-    expect(stderr).toContain("before its records were verified");
-  });
-
-  it("ends with 2 when standard input is empty", async () => {
-    const { code, stderr, received } = await against(progress(2), ["unseal"], { input: "\n" });
-    expect({ code, sent: received.length }).toEqual({ code: 2, sent: 0 });
-    expect(stderr).toContain("holds no share");
-  });
-
-  it("says how many shares are missing, and asks nobody for the share of another holder", async () => {
-    const { code, stdout, received } = await against(progress(3), ["unseal"], { input: "c2E=\n" });
-    expect({ code, sent: received.length }).toEqual({ code: 0, sent: 1 });
-    expect(stdout).toContain("1 of 3 shares are in. It takes 2 more shares; their holders run the same command.");
-  });
-
-  it("forgets what was handed in when told so", async () => {
-    const { code, received } = await against(
-      () => jsonReply(200, { state: "SEALED", have: 0, need: 3 }),
-      ["unseal", "--reset"],
-    );
-    expect([code, received.map(({ body }) => body)]).toEqual([0, ['{"reset":true}']]);
-  });
-});
-
-describe("a rekey", () => {
-  const numbers = { shares: 5, threshold: 3 };
-
-  it("begins with the numbers asked for, takes shares from standard input, and prints new ones once", async () => {
-    const started = { step: "PRESENT_SHARES", have: 0, need: 2, ...numbers };
-    const begun = await against(
-      () => jsonReply(200, started),
-      ["rekey", "--start", "--new-shares", "5", "--new-threshold", "3"],
-    );
-    expect([begun.code, begun.received[0]?.body]).toEqual([0, '{"start":true,"shares":5,"threshold":3}']);
-    expect(begun.stdout).toContain("0 of 2 present shares are in. It takes 2 more shares");
-    const made = { ...started, step: "NEW_SHARES", need: 3, shares64: ["c2hhcmUx"] };
-    const { code, stdout, stderr } = await against(() => jsonReply(200, made), ["rekey"], { input: "c2E=\n" });
-    expect(code).toBe(0);
-    expect(stdout).toContain("  share 1: c2hhcmUx\n");
-    expect(stdout + stderr).not.toContain("c2E=");
-    const done = await against(() => jsonReply(200, { step: "DONE", have: 3, need: 3 }), ["rekey"], {
-      input: "c2E=\n",
-    });
-    expect(done.stdout).toContain("The new shares unseal this peer from now on");
-    const given = await against(() => jsonReply(200, { step: "NONE", have: 0, need: 0 }), ["rekey", "--reset"]);
-    expect([given.code, given.received[0]?.body]).toEqual([0, '{"reset":true}']);
-  });
-
-  it("refuses options that do not go together", async () => {
-    const { code, received } = await against(() => jsonReply(500, {}), ["rekey", "--new-shares", "5"]);
-    expect([code, received.length]).toEqual([2, 0]);
   });
 });
 
