@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Effect, Either } from "effect";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { openArchive } from "../../server/backup/Archive.ts";
-import { type LiveBackup, LiveBackups } from "../../server/backup/LiveBackup.ts";
+import { type LiveBackup, type LiveBackupPorts, LiveBackups } from "../../server/backup/LiveBackup.ts";
 import { placeBackup } from "../../server/backup/Place.ts";
 import { SPARE_BYTES } from "../../server/backup/Space.ts";
 import { cryptoBackend } from "../../server/crypto/CryptoBackend.ts";
@@ -42,25 +42,26 @@ describe("a reader of a backup", () => {
   const live = (): LiveBackups => {
     const { dataDir } = cluster.member(1);
     const { peer } = cluster.server(1);
-    const whenHeld = () => () => undefined;
-    return new LiveBackups({ directory: dataDir, crypto, peer, now: Date.now, elapsedMillis: () => elapsed, whenHeld });
+    const whenErasing = () => () => undefined;
+    const elapsedMillis = (): number => elapsed;
+    return new LiveBackups({ directory: dataDir, crypto, peer, now: Date.now, elapsedMillis, whenErasing });
   };
   const copy = (): boolean => existsSync(join(cluster.member(1).dataDir, "custody.backup"));
 
   it("who takes nothing for a minute is cut off, which makes room for the next one", async () => {
     const backups = live();
-    const { stream, isWhole } = await made(backups);
+    const { stream, ending } = await made(backups);
     pass(60_000);
     expect([stream.destroyed, copy()]).toEqual([false, true]);
     expect(await backups.make(new AbortController().signal)).toEqual(Either.left({ kind: "busy" }));
     pass(1);
     expect(stream.destroyed).toBe(true);
-    expect([await isWhole, copy()]).toEqual([false, false]);
+    expect([await ending, copy()]).toEqual(["left", false]);
 
     const next = await made(backups);
     let read = 0;
     for await (const piece of next.stream) read += Uint8Array.from(piece).length;
-    expect([await next.isWhole, read, copy()]).toEqual([true, next.bytes, false]);
+    expect([await next.ending, read, copy()]).toEqual(["whole", next.bytes, false]);
   });
 
   it("who goes on at more than 32 KiB a second is served to the end, and a much slower one is not", async () => {
@@ -68,7 +69,7 @@ describe("a reader of a backup", () => {
       [33 * 1024, true],
       [8 * 1024, false],
     ] as const) {
-      const { stream, bytes, isWhole } = await made(live());
+      const { stream, bytes, ending } = await made(live());
       // A minute at the beginning is forgiven.
       pass(60_000);
       let read = 0;
@@ -82,8 +83,70 @@ describe("a reader of a backup", () => {
         // Cut off.
       }
       expect([isServed, read === bytes]).toEqual([isServed, isServed]);
-      expect(await isWhole).toBe(isServed);
+      expect(await ending).toBe(isServed ? "whole" : "left");
     }
+  });
+});
+
+describe("an erasure while there is a copy", () => {
+  const copy = (): boolean => existsSync(join(cluster.member(1).dataDir, "custody.backup"));
+  const gone = (): AbortSignal => new AbortController().signal;
+  const erasures = new Set<() => void>();
+  const erase = (): void => erasures.forEach((letGo) => letGo());
+  const whenErasing = (letGo: () => void) => {
+    erasures.add(letGo);
+    return () => void erasures.delete(letGo);
+  };
+  const live = (more: Partial<LiveBackupPorts> = {}): LiveBackups => {
+    const { dataDir } = cluster.member(1);
+    const { peer } = cluster.server(1);
+    const clocks = { now: Date.now, elapsedMillis: () => 0 };
+    return new LiveBackups({ directory: dataDir, crypto, peer, ...clocks, whenErasing, ...more });
+  };
+  const erasing = Either.left({ kind: "erasing" });
+
+  it("removes it at once wherever the backup is, and nothing more is sent of it", async () => {
+    const { peer } = cluster.server(1);
+    const found: Array<readonly [before: boolean, after: boolean]> = [];
+    const erasingAt = (): void => {
+      const before = copy();
+      erase();
+      found.push([before, copy()]);
+    };
+    const signer = () => {
+      erasingAt();
+      return peer.signer();
+    };
+    const { state, isWhole } = peer;
+    // Copied and hashed, and about to be signed.
+    expect(await live({ peer: { state, isWhole, signer } }).make(gone())).toEqual(erasing);
+    const backups = live();
+    const sent = Either.getOrThrow(await backups.make(gone()));
+    const pieces = sent.stream.iterator();
+    expect((await pieces.next()).done).toBe(false);
+    erasingAt();
+    expect([sent.stream.destroyed, await sent.ending]).toEqual([true, "erasing"]);
+    expect(found).toEqual([
+      [true, false],
+      [true, false],
+    ]);
+    const next = Either.getOrThrow(await backups.make(gone()));
+    next.stream.destroy();
+    expect([await next.ending, erasures.size, copy()]).toEqual(["left", 0, false]);
+  });
+
+  it("that is under way when the backup is asked for keeps it from being made", async () => {
+    const told = (letGo: () => void) => {
+      letGo();
+      return () => undefined;
+    };
+    expect([await live({ whenErasing: told }).make(gone()), copy()]).toEqual([erasing, false]);
+  });
+
+  it("is later than the time that the manifest tells, which is from before the copy", async () => {
+    const made = Either.getOrThrow(await live({ now: () => (copy() ? 2 : 1) }).make(gone()));
+    made.stream.destroy();
+    expect([made.facts.madeAt, await made.ending]).toEqual([1, "left"]);
   });
 });
 

@@ -22,7 +22,7 @@ it("copies nothing onto a disk that has no space for it, and is free for the nex
     peer: { state, isWhole: true, signer: () => undefined },
     now: () => 0,
     elapsedMillis: () => 0,
-    whenHeld: () => () => undefined,
+    whenErasing: () => () => undefined,
     freeBytes: async () => free,
   });
   const make = () => backups.make(new AbortController().signal);

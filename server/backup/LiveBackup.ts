@@ -1,6 +1,7 @@
 /**
  * Backups of the peer that runs here: one at a time, copied on another thread into the data folder, signed, and sent
- * as fast as their reader takes them. The copy is removed with the last byte, or when the reader goes away.
+ * as fast as their reader takes them. The copy is removed with the last byte, when the reader goes away, or when a share
+ * of a key is erased, which the copy may still have.
  */
 import { statSync } from "node:fs";
 import { Readable } from "node:stream";
@@ -43,13 +44,13 @@ export interface LiveBackupPorts {
   readonly now: () => number;
   /** A clock that never goes back, in milliseconds. */
   readonly elapsedMillis: () => number;
-  /** Subscribes to a commit that waits for the copy to let the log go; returns what ends that. */
-  readonly whenHeld: (letGo: () => void) => () => void;
+  /** Subscribes to commits that erase: told before each, at once of one under way; returns what ends that. */
+  readonly whenErasing: (letGo: () => void) => () => void;
   /** Asks the disk, unless a test says something else. */
   readonly freeBytes?: FreeBytes;
 }
 
-/** `erasing`: what is erased must not wait for a copy, which would have it still. */
+/** `erasing`: a share was erased meanwhile, and the copy would have it still. */
 export type BackupRefusal = Rejection | CopyFault | { readonly kind: "busy" | "erasing" };
 
 /** A backup on its way to one reader. */
@@ -57,8 +58,16 @@ export interface LiveBackup {
   readonly facts: BackupFacts;
   readonly bytes: number;
   readonly stream: Readable;
-  /** Whether all of it was read; resolves when the copy is removed. */
-  readonly isWhole: Promise<boolean>;
+  /** `left`: the reader went away, or was too slow. Resolves when the copy is removed. */
+  readonly ending: Promise<"whole" | "erasing" | "left">;
+}
+
+/** A backup as long as its copy is there. */
+interface UnderWay {
+  /** Aborted when something is erased; the copy is gone then. */
+  readonly erasing: AbortSignal;
+  /** Removes the copy, and lets the next backup begin. */
+  readonly end: () => void;
 }
 
 const refusalOf = ({ state: { cluster, fitness }, isWhole }: LiveBackupPorts["peer"]): Rejection | undefined => {
@@ -97,41 +106,51 @@ export class LiveBackups {
     if (this.#isBusy) return Either.left({ kind: "busy" });
     const refusal = refusalOf(this.#ports.peer);
     if (refusal !== undefined) return Either.left(refusal);
-    this.#isBusy = true;
+    const underWay = this.#begin();
+    const { erasing, end } = underWay;
     try {
-      const manifest = await this.#manifest(gone);
-      if (Either.isLeft(manifest)) this.#end();
-      return Either.map(manifest, (made) => this.#sending(made));
+      const manifest = await this.#manifest(AbortSignal.any([gone, erasing]));
+      if (Either.isRight(manifest) && !erasing.aborted) return Either.right(this.#sending(manifest.right, underWay));
+      end();
+      return Either.left(Either.isLeft(manifest) && !erasing.aborted ? manifest.left : { kind: "erasing" });
     } catch (fault) {
-      this.#end();
+      end();
+      // Whoever was reading the copy finds it gone.
+      if (erasing.aborted) return Either.left({ kind: "erasing" });
       throw fault;
     }
   }
 
-  #end(): void {
-    removeCopy(this.#ports.directory);
-    this.#isBusy = false;
+  #begin(): UnderWay {
+    const { directory, whenErasing } = this.#ports;
+    this.#isBusy = true;
+    const erasing = new AbortController();
+    const forget = whenErasing(() => {
+      erasing.abort();
+      // Now and not soon: the erasure may be acknowledged next.
+      removeCopy(directory);
+    });
+    const end = (): void => {
+      forget();
+      removeCopy(directory);
+      this.#isBusy = false;
+    };
+    return { erasing: erasing.signal, end };
   }
 
   async #manifest(gone: AbortSignal): Promise<Either.Either<Manifest, BackupRefusal>> {
     const { directory, peer, now, freeBytes: ask = freeBytes } = this.#ports;
+    // Not later: whoever deletes the backups from before an erasure goes by this.
+    const madeAt = now();
     const needed = this.#needed();
     const free = await ask(directory);
     if (free < needed) return Either.left({ kind: "full", why: `a copy takes ${needed} bytes, and ${free} are free` });
-    const copied = await this.#copied(gone);
+    const copied = await copyDatabase(directory, gone);
     if (!("sha256" in copied)) return Either.left(copied);
-    const facts: BackupFacts = { ...(await this.#facts()), madeAt: now(), program: VERSION, ...digested(copied) };
+    const facts: BackupFacts = { ...(await this.#facts()), madeAt, program: VERSION, ...digested(copied) };
     const signature = peer.signer()?.sign(BACKUP_TAG, factsCodec, facts);
     if (signature !== undefined) return Either.right({ facts, signature });
     return Either.left(rejection("SEALED", "This peer was sealed meanwhile.", "Unseal it and repeat the call."));
-  }
-
-  async #copied(gone: AbortSignal): Promise<Copied | Exclude<BackupRefusal, Rejection>> {
-    const held = new AbortController();
-    const forget = this.#ports.whenHeld(() => held.abort());
-    const copied = await copyDatabase(this.#ports.directory, AbortSignal.any([gone, held.signal]));
-    forget();
-    return held.signal.aborted && "why" in copied ? { kind: "erasing" } : copied;
   }
 
   #needed(): number {
@@ -154,7 +173,7 @@ export class LiveBackups {
     );
   }
 
-  #sending(manifest: Manifest): LiveBackup {
+  #sending(manifest: Manifest, { erasing, end }: UnderWay): LiveBackup {
     const bytes = archiveBytes(manifest);
     const { elapsedMillis } = this.#ports;
     const startedAt = elapsedMillis();
@@ -171,15 +190,16 @@ export class LiveBackups {
       const millis = elapsedMillis() - startedAt - GRACE_MILLIS;
       if (read < (millis / 1000) * SLOWEST_BYTES_PER_SECOND) stream.destroy();
     }, CHECK_MILLIS).unref();
-    const isWhole = new Promise<boolean>((done) => {
+    erasing.addEventListener("abort", () => void stream.destroy(), { once: true });
+    const ending = new Promise<Awaited<LiveBackup["ending"]>>((done) => {
       stream.once("close", () => {
         clearInterval(watch);
-        this.#end();
-        done(stream.readableEnded);
+        end();
+        done(stream.readableEnded ? "whole" : erasing.aborted ? "erasing" : "left");
       });
     });
     stream.on("error", () => undefined);
-    return { facts: manifest.facts, bytes, stream, isWhole };
+    return { facts: manifest.facts, bytes, stream, ending };
   }
 }
 

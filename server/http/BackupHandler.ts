@@ -19,7 +19,7 @@ const faultOfRefusal = (refusal: BackupRefusal): HttpFault => {
   if (refusal.kind === "erasing")
     return httpFault(
       "BACKUP_UNDER_WAY",
-      "A share of a key was erased while the copy was made, which would have it still.",
+      "A share of a key was erased meanwhile, and the copy would have it still.",
       "Repeat the call.",
     );
   if (refusal.kind === "full")
@@ -64,11 +64,15 @@ const making = ({ request, ports }: ApiCall): Promise<Either.Either<LiveBackup, 
       if (gone.aborted) stream.destroy();
       return made;
     },
-    async (made) => Either.isRight(made) && made.right.isWhole,
+    async (made) => Either.isRight(made) && made.right.ending,
   );
 
-const brokenOff = async ({ isWhole }: LiveBackup): Promise<Later | undefined> =>
-  (await isWhole) ? undefined : { outcome: "BROKEN_OFF", detail: "the caller went away, or was too slow" };
+const brokenOff = async ({ ending }: LiveBackup): Promise<Later | undefined> => {
+  const end = await ending;
+  if (end === "whole") return undefined;
+  const detail = end === "erasing" ? "a share of a key was erased" : "the caller went away, or was too slow";
+  return { outcome: "BROKEN_OFF", detail };
+};
 
 const nameOf = ({ facts: { peerId, madeAt } }: LiveBackup): string =>
   `custody-peer-${peerId}-${new Date(madeAt).toISOString().replaceAll(/[-:]|\.\d+/g, "")}.backup.tar`;

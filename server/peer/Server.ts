@@ -267,8 +267,8 @@ const openPeer = (
     ];
     const { reload: reloadKeys, hasKeys: judgesTokens } = verifier;
     yield* declareCopied(bytes, { peer, audit, log, now });
-    const { whenHeld } = bytes;
-    const backups = new LiveBackups({ directory, crypto: backend.crypto, peer, now, elapsedMillis, whenHeld });
+    const { whenErasing } = bytes;
+    const backups = new LiveBackups({ directory, crypto: backend.crypto, peer, now, elapsedMillis, whenErasing });
     const readings: Assembly["readings"] = () => ({
       state: peer.state,
       version: VERSION,

@@ -145,18 +145,53 @@ const reader = async () => {
   };
 };
 
+describe("whoever has a copy of the database", () => {
+  const erase: Change = { op: "remove", table: "shares", key: "k/1" };
+  const insert = (key: string): Change => put("insert", "shares", key, drawing(8).bytes(73));
+
+  it("is told before each commit that erases, of no other, and not once it wants no more", async () => {
+    const store = await open();
+    const told: Array<string> = [];
+    const forget = store.whenErasing(() => told.push("erasing"));
+    expect(await commit(store, [insert("k/1")])).toBeUndefined();
+    expect(told).toEqual([]);
+    const erased = commit(store, [erase, insert("k/2")]);
+    expect(told).toEqual(["erasing"]);
+    await erased;
+    forget();
+    await commit(store, [{ ...erase, key: "k/2" }]);
+    expect(told).toEqual(["erasing"]);
+  });
+
+  it("is told at once of one under way, which a copy may be made before, and of none that is over", async () => {
+    const store = await open();
+    await commit(store, [insert("k/1")]);
+    const erased = commit(store, [erase]);
+    let told = 0;
+    const listen = (): void => void store.whenErasing(() => (told += 1));
+    listen();
+    expect(told).toBe(1);
+    await erased;
+    listen();
+    const inserted = commit(store, [insert("k/1")]);
+    listen();
+    expect(told).toBe(1);
+    await inserted;
+  });
+});
+
 describe("a reader that keeps the log", () => {
   it("keeps the erasure from being acknowledged until it ends", async () => {
     const store = await open();
     const row = drawing(4).bytes(73);
     await commit(store, [put("insert", "shares", "k/1", row)]);
     const end = await reader();
-    const held = new Promise<void>((resolve) => {
-      store.whenHeld(resolve);
+    let isAcknowledged = false;
+    const erased = commit(store, [{ op: "remove", table: "shares", key: "k/1" }]).finally(() => {
+      isAcknowledged = true;
     });
-    const erased = commit(store, [{ op: "remove", table: "shares", key: "k/1" }]);
-    await held;
-    expect(store.get("shares", "k/1")).toBeUndefined();
+    while (store.get("shares", "k/1") !== undefined) await new Promise(setImmediate);
+    expect(isAcknowledged).toBe(false);
     await end();
     expect(await erased).toBeUndefined();
     expect(found([row])).toEqual([]);
@@ -189,7 +224,7 @@ describe("a reader that keeps the log", () => {
         Array.from({ length: 64 }, (_, index) => put("insert", "outbox", `o${batch}-${index}`, bytes(20_000))),
       );
     const gone = new AbortController();
-    store.whenHeld(() => gone.abort());
+    store.whenErasing(() => gone.abort());
     const copied = copyDatabase(directory, gone.signal);
     // From here on the copy holds its snapshot.
     while (!readdirSync(directory).some((name) => name.startsWith("custody.backup"))) await new Promise(setImmediate);

@@ -82,8 +82,8 @@ export class SqliteByteStore implements ByteStore {
   /** The database is its peer's own again: it opens as no copy from now on. */
   readonly adopt = (): void => this.#writer.adopt();
 
-  /** See {@link Writer.whenHeld}. */
-  readonly whenHeld = (letGo: () => void): (() => void) => this.#writer.whenHeld(letGo);
+  /** See {@link Writer.whenErasing}. */
+  readonly whenErasing = (letGo: () => void): (() => void) => this.#writer.whenErasing(letGo);
 
   #read<A>(read: () => A): A {
     const failure = this.#failure ?? this.#writer.failure;

@@ -17,7 +17,8 @@ export class Writer {
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
   readonly #failed: (failure: StoreFailure) => void;
-  readonly #holders = new Set<() => void>();
+  readonly #erasureListeners = new Set<() => void>();
+  #erases = false;
   #done: Done | undefined;
   #drained: (() => void) | undefined;
   #failure: StoreFailure | undefined;
@@ -50,17 +51,22 @@ export class Writer {
   commit(changes: ReadonlyArray<Change>, done: Done): void {
     this.#done = done;
     const request = commitRequest(changes);
+    this.#erases = request.erases;
+    // Before anything is gone: whoever has a copy of it has none any more when the commit is acknowledged.
+    if (request.erases) for (const letGo of this.#erasureListeners) letGo();
     this.#send(request, [request.bytes.buffer]);
   }
 
   /**
-   * Tells who may be reading for long that the commit under way waits for it, because it erases.
+   * Tells whoever reads the database, or has a copy of it, of each commit that erases, before that begins: neither may
+   * have what was erased once it is acknowledged. A commit that erases already is told at once.
    *
    * @returns what ends it
    */
-  whenHeld(letGo: () => void): () => void {
-    this.#holders.add(letGo);
-    return () => void this.#holders.delete(letGo);
+  whenErasing(letGo: () => void): () => void {
+    this.#erasureListeners.add(letGo);
+    if (this.committing && this.#erases) letGo();
+    return () => void this.#erasureListeners.delete(letGo);
   }
 
   /** Takes the mark of a copy off the database, behind the commit under way. */
@@ -85,7 +91,6 @@ export class Writer {
 
   #onReply(reply: WriterReply): void {
     if (reply.kind === "committed") this.#settle(undefined);
-    if (reply.kind === "held") for (const letGo of this.#holders) letGo();
     if (reply.kind === "failed") this.#fail(`the database could not be written: ${reply.why}`, nextAfter(reply.why));
     if (reply.kind === "lost") this.#lose(reply.file);
     if (reply.kind === "closed") this.#closed = true;

@@ -42,8 +42,6 @@ export type WriterReply =
       readonly detail?: string | undefined;
     }
   | { readonly kind: "committed" }
-  /** A reader keeps the log from being emptied, and the commit under way from being acknowledged. */
-  | { readonly kind: "held" }
   | { readonly kind: "failed"; readonly why: string }
   /** A file of the open database, by its name, was deleted, moved or replaced. */
   | { readonly kind: "lost"; readonly file: string }

@@ -75,11 +75,8 @@ const checkpoint = (connection: Connection) => value(connection, "PRAGMA wal_che
  * Empties the log of what a transaction erased. Nothing is acknowledged before, so that nobody takes for gone what is
  * still there; where a reader does not end, this fails as a flush does, and the next start empties the log first.
  */
-const eraseFromLog = (connection: Connection, attempts: number, held: () => void): void => {
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    if (runNow(emptyLog(connection))) return;
-    if (attempt === 1) held();
-  }
+const eraseFromLog = (connection: Connection, attempts: number): void => {
+  for (let attempt = 1; attempt <= attempts; attempt++) if (runNow(emptyLog(connection))) return;
   throw new LogHeld("its log could not be emptied of an erased share, because something reads the database");
 };
 
@@ -116,11 +113,10 @@ const serve = (
   };
   const watch = setInterval(isLost, watchMillis);
   const commit = (request: CommitRequest): void => {
-    const held = (): void => reply({ kind: "held" });
     const flush = (): void => {
       transact(connection, request, options.flushDelayMillis);
       if (!request.erases) return;
-      eraseFromLog(connection, options.emptyingAttempts, held);
+      eraseFromLog(connection, options.emptyingAttempts);
       unwritten = 0;
     };
     if (!run(flush) || isLost()) return;
