@@ -3,13 +3,13 @@ import type { NumberedAct, OperatorAct } from "../core/protocol/OperatorAct.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
 import { type KeptAct, OperatorLog } from "./OperatorLog.ts";
 
-const act = (requestId: string): OperatorAct => ({
+const act = (requestId: string, outcome = "ACCEPTED"): OperatorAct => ({
   at: 1,
   call: "UNSEAL",
   actor: { iss: undefined, sub: "olga", jti: "t1" },
   requestId,
   request: { method: "POST", path: "/v1/custody/system/unseal", bodyDigest: undefined },
-  outcome: "ACCEPTED",
+  outcome,
   detail: "",
   times: 1,
 });
@@ -23,13 +23,14 @@ const peer = (left: ReadonlyArray<KeptAct> = []) => {
     signed: { audit: { keptNo: 0, lastNo: 0 } },
   };
   const file: Array<KeptAct> = [...left];
-  const flushes: Array<() => void> = [];
+  const flushes: Array<(failure?: Error) => void> = [];
   const audited: Array<{ acts: ReadonlyArray<NumberedAct>; done: (isAudited: boolean | undefined) => void }> = [];
   const log = new OperatorLog({
     journal: {
       acts: left,
       append: (kept, isFirst, done) =>
-        void flushes.push(() => {
+        void flushes.push((failure) => {
+          if (failure !== undefined) return done(failure);
           if (isFirst) file.length = 0;
           file.push(kept);
           done();
@@ -104,6 +105,34 @@ describe("what operators do to a sealed peer", () => {
     log.handOver();
     for (const flush of flushes) flush();
     expect([flushes.length, file.map(({ no }) => no)]).toEqual([1, [17]]);
+  });
+
+  it("waits in a small number where its journal takes no more, and what was refused then does not wait", () => {
+    const { log, state, file, flushes } = peer([{ no: 1, act: act("before") }]);
+    const answers = new Set<unknown>();
+    const full = new Error("the disk is full");
+    const record = (requestId: string, outcome?: string) => {
+      log.record(act(requestId, outcome), (failure) => answers.add(failure));
+      flushes.shift()?.(full);
+    };
+    for (let times = 0; times < 100; times++) record("refused", "ACCESS_DENIED");
+    for (let times = 0; times < 100; times++) record("done");
+    expect(answers).toEqual(new Set([full]));
+    const waiting = log.withWaiting(act("unseal"));
+    expect(waiting.map(({ act: { requestId } }) => requestId)).toEqual([
+      "before",
+      ...Array.from({ length: 16 }, () => "done"),
+      "unseal",
+    ]);
+    // A number that may be in the file is not used again.
+    expect(waiting.at(-1)?.no).toBe(202);
+    // Once these are in the audit there is place for others, and the journal takes what it can.
+    state.signed.audit = { keptNo: waiting.at(-2)?.no ?? 0, lastNo: 202 };
+    record("later");
+    log.record(act("last"), () => undefined);
+    flushes.shift()?.();
+    expect(told(log.withWaiting(act("unseal")))).toEqual(["203 kept later", "204 kept last", "205 own unseal"]);
+    expect(file.map(({ no }) => no)).toEqual([1, 204]);
   });
 
   it("goes on with its numbers where the rows are damaged or know of more than the journal", () => {

@@ -7,7 +7,7 @@
  */
 import { modeOf } from "../core/protocol/Mode.ts";
 import { eventHandling } from "../core/protocol/ModeTable.ts";
-import type { NumberedAct, OperatorAct } from "../core/protocol/OperatorAct.ts";
+import { isRefusal, type NumberedAct, type OperatorAct } from "../core/protocol/OperatorAct.ts";
 import type { PeerState } from "../core/protocol/PeerState.ts";
 
 /** An act in the journal, with its number. */
@@ -18,6 +18,13 @@ export interface KeptAct {
 
 /** This many acts that are all in the audit may stay in the journal. */
 const MOST_LEFT = 16;
+
+/**
+ * This many acts that the journal did not take wait in memory alone. They were carried out before anybody tried to
+ * record them, since a full journal must not keep a peer from being unsealed: their callers are told that the audit
+ * cannot be written, and the next unseal may still record them.
+ */
+const MOST_UNRECORDED = 16;
 
 /** Where acts wait while there is no key. */
 export interface OperatorJournal {
@@ -45,12 +52,14 @@ const canAudit = (state: PeerState): boolean => eventHandling.Operated[modeOf(st
 
 export class OperatorLog {
   readonly #ports: OperatorLogPorts;
-  #kept: ReadonlyArray<KeptAct>;
+  #kept: Array<KeptAct>;
+  /** Numbers of those among them that the journal did not take. */
+  #unrecorded: ReadonlyArray<number> = [];
   #last: number;
 
   constructor(ports: OperatorLogPorts) {
     this.#ports = ports;
-    this.#kept = ports.journal.acts;
+    this.#kept = [...ports.journal.acts];
     this.#last = Math.max(this.#kept.at(-1)?.no ?? 0, ports.state().signed.audit.keptNo);
   }
 
@@ -115,10 +124,21 @@ export class OperatorLog {
   #keep(act: OperatorAct, done: (failure?: Error) => void): void {
     const kept = { no: this.#next(), act };
     const isFirst = this.#isVerified && this.#waiting.length === 0;
-    this.#kept = isFirst ? [kept] : [...this.#kept, kept];
+    if (isFirst) this.#kept = [];
+    this.#kept.push(kept);
     this.#ports.journal.append(kept, isFirst, (failure) => {
       if (failure === undefined) this.handOver();
+      else this.#notTaken(kept);
       done(failure);
     });
+  }
+
+  /** A refusal changed nothing, and stands in the log; of what was done only a little waits here, however long. */
+  #notTaken(kept: KeptAct): void {
+    const { keptNo } = this.#ports.state().signed.audit;
+    this.#unrecorded = this.#unrecorded.filter((no) => no > keptNo);
+    if (!isRefusal(kept.act) && this.#unrecorded.length < MOST_UNRECORDED)
+      this.#unrecorded = [...this.#unrecorded, kept.no];
+    else this.#kept = this.#kept.filter(({ no }) => no !== kept.no);
   }
 }

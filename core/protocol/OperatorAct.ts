@@ -44,6 +44,10 @@ export const operatorActCodec = record({
 });
 export type OperatorAct = TypeOf<typeof operatorActCodec>;
 
+/** Whether the act was refused, so that it changed nothing. */
+export const isRefusal = ({ outcome }: Pick<OperatorAct, "outcome">): boolean =>
+  outcome !== "APPLIED" && outcome !== "ACCEPTED" && outcome !== "ASKED";
+
 /** An act on its way into the audit. */
 export interface NumberedAct {
   /** Ascending within a process; of kept acts, over all processes. */

@@ -3,7 +3,7 @@
  * reason: the first of a minute is recorded at once, the rest of that minute as one, so that nobody can fill a disk by
  * asking for what is refused.
  */
-import type { OperatorAct, OperatorCall } from "../../core/protocol/OperatorAct.ts";
+import { isRefusal, type OperatorAct, type OperatorCall } from "../../core/protocol/OperatorAct.ts";
 import type { Log } from "./Log.ts";
 import type { Metrics } from "./Metrics.ts";
 
@@ -101,11 +101,10 @@ export class OperatorAudit {
   }
 
   #tell({ call, outcome, detail, actor, requestId, times }: OperatorAct): void {
-    const isRefusal = outcome !== "APPLIED" && outcome !== "ACCEPTED" && outcome !== "ASKED";
     const { log } = this.#ports;
     const more = { ...(detail === "" ? {} : { detail }), ...(times === 1 ? {} : { times }) };
     const fields = { call, outcome, sub: actor.sub, iss: actor.iss, jti: actor.jti, requestId, ...more };
-    (isRefusal ? log.warn : log.info)("operator", fields);
+    (isRefusal({ outcome }) ? log.warn : log.info)("operator", fields);
   }
 
   #count({ call, outcome }: { readonly call: string; readonly outcome: string }): void {
