@@ -1,6 +1,7 @@
 /** Databases that somebody changed within a backup, told by what they hold; and peers started on copies. */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { Effect, Either } from "effect";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openArchive } from "../../server/backup/Archive.ts";
@@ -47,25 +48,21 @@ describe("a database", () => {
     whole = await backup(cluster, 1, "judged.tar");
   });
 
+  const verdictOf = async (database: string, manifest: Manifest, tell = (): void => undefined): Promise<string> => {
+    const verdict = await Effect.runPromise(Effect.either(judgeDatabase("FILE", database, manifest, crypto, tell)));
+    return Either.isRight(verdict) ? "holds" : `${verdict.left.kind}: ${verdict.left.message}`;
+  };
   const judged = async (name: string, ...changes: ReadonlyArray<string>): Promise<string> => {
     const database = join(cluster.folder, name);
     const manifest = await unpacked(whole, database);
     for (const sql of changes.flatMap((each) => each.split(";"))) await change(database, sql);
-    const verdict = await Effect.runPromise(
-      Effect.either(judgeDatabase("FILE", database, manifest, crypto, () => undefined)),
-    );
-    return Either.isRight(verdict) ? "holds" : verdict.left.message;
+    return verdictOf(database, manifest);
   };
 
   it("holds as it was made", async () => expect(await judged("as-made.db")).toBe("holds"));
 
   it.each([
     ["of another program", "PRAGMA application_id = 7", /its database is the database of another program/],
-    [
-      "of a newer program",
-      "INSERT INTO custody_migrations (migration_id, name) VALUES (9, 'later')",
-      /written by a newer version of this program/,
-    ],
     ["with a table more", "CREATE TABLE more (a)", /one too many/],
     ["that is no copy", "PRAGMA user_version = 0", /lacks the mark of a copy/],
     [
@@ -114,7 +111,47 @@ describe("a database", () => {
     ],
     ["without a topology", "DELETE FROM working WHERE name = 'topology'", /another peer or moment/],
   ])("%s is told", async (name, sql, says) => {
-    expect(await judged(`${name}.db`, sql)).toMatch(says);
+    const said = await judged(`${name}.db`, sql);
+    expect(said).toMatch(/^broken: FILE: /);
+    expect(said).toMatch(says);
+  });
+
+  it.each([
+    [
+      "of a newer program",
+      "INSERT INTO custody_migrations (migration_id, name) VALUES (9, 'later')",
+      /written by a newer version of this program; start that version/,
+    ],
+    [
+      "with rows of a newer program",
+      "UPDATE working SET seal = CAST(x'8204' || substr(seal, 3) AS BLOB) WHERE name = 'head'",
+      /it has a row of a newer program \(.*version 4.*\); use that one/,
+    ],
+  ])("%s is not called broken: nothing was found out", async (name, sql, says) => {
+    const said = await judged(`${name}.db`, sql);
+    expect(said).toMatch(/^unusable: FILE: /);
+    expect(said).toMatch(says);
+  });
+
+  it("that cannot be read is not called broken, before it is judged or meanwhile", { timeout: 60_000 }, async () => {
+    const database = join(cluster.folder, "kept.db");
+    const manifest = await unpacked(whole, database);
+    const none = await verdictOf(join(cluster.folder, "none.db"), manifest);
+    expect(none).toMatch(/^unusable: FILE: nothing was found out about it: its database, unpacked in .* permission/);
+    const locker = new Database(database, { readonly: false });
+    let isLocked = false;
+    const lock = (): void => {
+      if (!isLocked) locker.prepare("BEGIN EXCLUSIVE").run();
+      isLocked = true;
+    };
+    try {
+      const locked = /^unusable: FILE: .* is locked by another program .*; close that program \(SQLITE_BUSY\)$/;
+      expect(await verdictOf(database, manifest, lock)).toMatch(locked);
+      expect(await verdictOf(database, manifest)).toMatch(locked);
+    } finally {
+      locker.close();
+    }
+    expect(await verdictOf(database, manifest)).toBe("holds");
   });
 
   it("of another moment than the manifest's is told", async () => {

@@ -6,20 +6,29 @@ import { constants, createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { Data, Effect, Either } from "effect";
 import type { Scope } from "effect/Scope";
-import { type Manifest, manifestText, maxManifestBytes, parseManifest } from "./Manifest.ts";
+import {
+  type FaultKind,
+  type Finding,
+  damage,
+  type Manifest,
+  manifestText,
+  maxManifestBytes,
+  parseManifest,
+} from "./Manifest.ts";
 
 /** A file that is no backup, or one that does not hold: "FILE what is wrong; what to do". */
 export class BackupFault extends Data.TaggedError("BackupFault")<{
-  /** `unusable`: nothing was found out about its content. `broken`: it is not, or not whole, what a peer made. */
-  readonly kind: "unusable" | "broken";
+  readonly kind: FaultKind;
   readonly message: string;
 }> {}
 
-export const broken = (file: string, what: string): BackupFault =>
-  new BackupFault({ kind: "broken", message: `${file}: ${what}` });
+/** What was found, about the file it was found in. */
+export const faultOf = (file: string, { kind, what }: Finding): BackupFault =>
+  new BackupFault({ kind, message: `${file}: ${what}` });
 
-const unusable = (file: string, what: string): BackupFault =>
-  new BackupFault({ kind: "unusable", message: `${file}: ${what}` });
+export const broken = (file: string, what: string): BackupFault => faultOf(file, { kind: "broken", what });
+
+export const unusable = (file: string, what: string): BackupFault => faultOf(file, { kind: "unusable", what });
 
 const BLOCK = 512;
 /** Two blocks of zeros end an archive (POSIX.1-1988, ustar). */
@@ -102,30 +111,29 @@ const isSame = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(
 
 const NO_BACKUP = "it is no backup of a peer; name a file that custody backup has made";
 
-const openedOf = async (file: string, handle: FileHandle): Promise<Either.Either<OpenArchive, string>> => {
+const openedOf = async (file: string, handle: FileHandle): Promise<Either.Either<OpenArchive, Finding>> => {
   const { size } = await handle.stat();
   const first = await readAt(handle, 0, BLOCK);
   const name = "manifest.json\0";
-  if (first.length < BLOCK || Buffer.from(first).toString("latin1", 0, name.length) !== name)
-    return Either.left(NO_BACKUP);
+  if (first.length < BLOCK || Buffer.from(first).toString("latin1", 0, name.length) !== name) return damage(NO_BACKUP);
   const length = Number.parseInt(Buffer.from(first).toString("latin1", 124, 135), 8);
-  if (!(length > 0 && length <= maxManifestBytes)) return Either.left(NO_BACKUP);
+  if (!(length > 0 && length <= maxManifestBytes)) return damage(NO_BACKUP);
   const text = Buffer.from(await readAt(handle, BLOCK, length));
-  if (text.length < length) return Either.left("it ends within its manifest; fetch it again");
+  if (text.length < length) return damage("it ends within its manifest; fetch it again");
   const parsed = parseManifest(text.toString("utf8"));
   if (Either.isLeft(parsed)) return Either.left(parsed.left);
   const manifest = parsed.right;
   const before = beginning(manifest);
   const whole = archiveBytes(manifest);
-  if (size < whole) return Either.left(`it is cut off: it has ${size} of ${whole} bytes; fetch it again`);
-  if (size > whole) return Either.left(`${size - whole} bytes follow its end; it was changed`);
+  if (size < whole) return damage(`it is cut off: it has ${size} of ${whole} bytes; fetch it again`);
+  if (size > whole) return damage(`${size - whole} bytes follow its end; it was changed`);
   const after = ending(manifest);
   const isFramed =
     isSame(before, await readAt(handle, 0, before.length)) &&
     isSame(after, await readAt(handle, whole - after.length, after.length));
   return isFramed
     ? Either.right({ file, manifest, handle, offset: before.length })
-    : Either.left("the frame of its parts is damaged; take another backup");
+    : damage("the frame of its parts is damaged; take another backup");
 };
 
 /** Opens a backup until the scope closes; the file is only read. */
@@ -148,5 +156,5 @@ export const openArchive = (file: string): Effect.Effect<OpenArchive, BackupFaul
       try: () => openedOf(file, handle),
       catch: () => unusable(file, "cannot be read to its end; check the disk"),
     });
-    return yield* Either.mapLeft(opened, (what) => broken(file, what));
+    return yield* Either.mapLeft(opened, (finding) => faultOf(file, finding));
   });

@@ -2,6 +2,7 @@
  * What can be told of a backup without unsealing anything: that its peer signed it, that its rows are what that peer
  * wrote, each at its place, and that its chains of batches and audit are whole.
  */
+import { dirname } from "node:path";
 import { Effect, Either } from "effect";
 import type { PublicKey } from "../../core/base/Digest.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
@@ -13,15 +14,27 @@ import { type Rows, type TableName, tableNames } from "../../core/Tables.ts";
 import { StoreFailure } from "../../runtime/ByteStore.ts";
 import { IntegrityFailure, UnreadableRow } from "../../runtime/PeerStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
-import { type BackupFault, broken } from "./Archive.ts";
+import { sqliteCode, type StoreOpenError, storeOpenError, type StoreOpenReason } from "../sqlite/StoreOpenError.ts";
+import { type BackupFault, broken, faultOf } from "./Archive.ts";
 import { openCopy } from "./CopyStore.ts";
 import { storedFacts } from "./Facts.ts";
-import { type BackupFacts, isSigned, type Manifest } from "./Manifest.ts";
+import { type BackupFacts, damage, type Finding, isSigned, type Manifest } from "./Manifest.ts";
 
-/** Left is what does not hold. */
-type Verdict = Either.Either<void, string>;
+/** Left is what does not hold, or what kept it from being found out. */
+type Verdict = Either.Either<void, Finding>;
 
 const holds: Verdict = Either.void;
+
+/** Faults of a database itself; all others are of this machine or program, and the backup may be the last good one. */
+const damaging: ReadonlySet<StoreOpenReason> = new Set(["not-a-database", "foreign", "schema", "corrupt"]);
+
+const findingOf = (database: string, error: StoreOpenError): Finding =>
+  damaging.has(error.reason)
+    ? { kind: "broken", what: error.message.replace(error.file, "its database") }
+    : {
+        kind: "unusable",
+        what: `nothing was found out about it: ${error.message.replace(error.file, `its database, unpacked in ${dirname(database)},`)}`,
+      };
 
 /** Whether every row follows the one before it. */
 interface Chain<T extends TableName> {
@@ -33,13 +46,13 @@ const auditChain = (crypto: Crypto, { auditSeq }: BackupFacts): Chain<"audit"> =
   let [seq, before] = [0, ""];
   return {
     next: (row) => {
-      if (row.seq !== seq + 1) return Either.left(`the audit breaks off after row ${seq}`);
-      if (seq > 0 && row.prevHash !== before) return Either.left(`row ${row.seq} of the audit follows another row`);
+      if (row.seq !== seq + 1) return damage(`the audit breaks off after row ${seq}`);
+      if (seq > 0 && row.prevHash !== before) return damage(`row ${row.seq} of the audit follows another row`);
       seq = row.seq;
       before = auditHash(crypto, row);
       return holds;
     },
-    end: () => (seq === auditSeq ? holds : Either.left(`the audit ends with row ${seq} instead of ${auditSeq}`)),
+    end: () => (seq === auditSeq ? holds : damage(`the audit ends with row ${seq} instead of ${auditSeq}`)),
   };
 };
 
@@ -48,19 +61,19 @@ const batchChain = (crypto: Crypto, key: PublicKey, { batchNo, peerId }: BackupF
   return {
     next: ({ header, signature }) => {
       const { batchNo: no, incarnation, prevBatchHash } = header;
-      if (no !== (last?.batchNo ?? 0) + 1) return Either.left(`the batches break off after ${last?.batchNo ?? 0}`);
+      if (no !== (last?.batchNo ?? 0) + 1) return damage(`the batches break off after ${last?.batchNo ?? 0}`);
       if (header.peerId !== peerId || !crypto.verify(key, BATCH_TAG, batchHeaderCodec, header, signature))
-        return Either.left(`batch ${no} was not signed by this peer`);
+        return damage(`batch ${no} was not signed by this peer`);
       // The first batch of another incarnation names the restore instead.
       if (last?.incarnation === incarnation && prevBatchHash !== batchHash(crypto, last))
-        return Either.left(`batch ${no} follows another batch`);
+        return damage(`batch ${no} follows another batch`);
       last = header;
       return holds;
     },
     end: () =>
       (last?.batchNo ?? 0) === batchNo
         ? holds
-        : Either.left(`the batches end with ${last?.batchNo ?? 0} instead of ${batchNo}`),
+        : damage(`the batches end with ${last?.batchNo ?? 0} instead of ${batchNo}`),
   };
 };
 
@@ -75,10 +88,10 @@ const topologyVerdict = (crypto: Crypto, view: SealedStore, { peerId, identityKe
       signature !== undefined && crypto.verify(member.identityKey, TOPOLOGY_TAG, topologyCodec, topology, signature)
     );
   });
-  if (!isWhole) return Either.left("not every member signed the topology in it");
+  if (!isWhole) return damage("not every member signed the topology in it");
   return topology.members.some((member) => member.peerId === peerId && member.identityKey === identityKey)
     ? holds
-    : Either.left("its peer is no member of the topology in it");
+    : damage("its peer is no member of the topology in it");
 };
 
 const isAsSaid = (said: BackupFacts, found: object | undefined): boolean =>
@@ -117,25 +130,31 @@ const rowsVerdict = async (
   }
   const ends = [audit.end(), batches.end()].find(Either.isLeft);
   if (ends !== undefined) return ends;
-  return rows === facts.rows ? holds : Either.left(`it has ${rows} rows instead of ${facts.rows}`);
+  return rows === facts.rows ? holds : damage(`it has ${rows} rows instead of ${facts.rows}`);
 };
 
 const storedVerdict = async (
   crypto: Crypto,
   store: SealedStore,
+  database: string,
   facts: BackupFacts,
   tell: (rows: number) => void,
 ): Promise<Verdict> => {
   try {
     if (!isAsSaid(facts, storedFacts(store, crypto)))
-      return Either.left("its database tells of another peer or moment than its manifest");
+      return damage("its database tells of another peer or moment than its manifest");
     const topology = topologyVerdict(crypto, store, facts);
     return Either.isLeft(topology) ? topology : await rowsVerdict(crypto, store, facts, tell);
   } catch (fault) {
     if (fault instanceof UnreadableRow)
-      return Either.left(`it has a row of a newer program (${fault.message}); use that one`);
-    if (fault instanceof IntegrityFailure || fault instanceof StoreFailure) return Either.left(fault.message);
-    throw fault;
+      return Either.left({
+        kind: "unusable",
+        what: `it has a row of a newer program (${fault.message}); use that one`,
+      });
+    if (fault instanceof IntegrityFailure) return damage(fault.message);
+    if (!(fault instanceof StoreFailure)) throw fault;
+    if (sqliteCode(fault.cause) === undefined) return damage("a row has another shape than a peer gives it");
+    return Either.left(findingOf(database, storeOpenError(database, fault.cause)));
   }
 };
 
@@ -164,11 +183,9 @@ export const judgeDatabase = (
     if (fault !== undefined) return yield* broken(file, `SQLite finds its database damaged: ${fault}`);
     if (!isMarked) return yield* broken(file, "its database lacks the mark of a copy");
     const store = new SealedStore(bytes, crypto);
-    const verdict = yield* Effect.promise(() => storedVerdict(crypto, store, facts, tell));
-    if (Either.isLeft(verdict)) return yield* broken(file, verdict.left);
+    const verdict = yield* Effect.promise(() => storedVerdict(crypto, store, database, facts, tell));
+    if (Either.isLeft(verdict)) return yield* faultOf(file, verdict.left);
   }).pipe(
     Effect.scoped,
-    Effect.catchTag("StoreOpenError", (error) =>
-      Effect.fail(broken(file, error.message.replace(error.file, "its database"))),
-    ),
+    Effect.catchTag("StoreOpenError", (error) => Effect.fail(faultOf(file, findingOf(database, error)))),
   );

@@ -47,6 +47,17 @@ export interface Manifest {
   readonly signature: Signature;
 }
 
+/** `unusable`: nothing was found out about the content of a backup. `broken`: it is not, or not whole, what a peer made. */
+export type FaultKind = "unusable" | "broken";
+
+/** What keeps a backup from being used. */
+export interface Finding {
+  readonly kind: FaultKind;
+  readonly what: string;
+}
+
+export const damage = (what: string): Either.Either<never, Finding> => Either.left({ kind: "broken", what });
+
 const hex = (bytes: number) => Schema.String.pipe(Schema.pattern(new RegExp(`^[0-9a-f]{${2 * bytes}}$`)));
 const Uint = Schema.Int.pipe(Schema.between(0, Number.MAX_SAFE_INTEGER));
 
@@ -83,17 +94,18 @@ export const manifestText = ({ facts, signature }: Manifest): string => {
 const Claim = Schema.parseJson(Schema.Struct({ format: Schema.Literal(FORMAT), version: Uint }));
 
 /** Reads a manifest that was written by {@link manifestText}, to the byte. Left says what is wrong with it. */
-export const parseManifest = (text: string): Either.Either<Manifest, string> => {
+export const parseManifest = (text: string): Either.Either<Manifest, Finding> => {
   const claim = Schema.decodeUnknownEither(Claim)(text);
-  if (Either.isLeft(claim)) return Either.left("it is no backup of a peer: it does not begin with a manifest");
+  if (Either.isLeft(claim)) return damage("it is no backup of a peer: it does not begin with a manifest");
   if (claim.right.version !== VERSION)
-    return Either.left(
-      `it has version ${claim.right.version} of the format, and this program knows version ${VERSION}; use the program that made it, or a newer one`,
-    );
+    return Either.left({
+      kind: "unusable",
+      what: `it has version ${claim.right.version} of the format, and this program knows version ${VERSION}; use the program that made it, or a newer one`,
+    });
   const written = Schema.decodeUnknownEither(Schema.parseJson(Written), { onExcessProperty: "error" })(text);
   if (Either.isLeft(written)) {
     const { path } = ParseResult.ArrayFormatter.formatErrorSync(written.left)[0] ?? { path: [] };
-    return Either.left(`its manifest is damaged: ${path.join(".") || "it"} is not as it must be`);
+    return damage(`its manifest is damaged: ${path.join(".") || "it"} is not as it must be`);
   }
   const { format: _format, version: _version, signature, cluster, ...others } = written.right;
   // The brands are the lengths, which the schema has checked.
@@ -101,7 +113,7 @@ export const parseManifest = (text: string): Either.Either<Manifest, string> => 
     facts: { ...others, cluster: cluster ?? undefined } as BackupFacts,
     signature: signature as Signature,
   };
-  return manifestText(manifest) === text ? Either.right(manifest) : Either.left("its manifest is damaged");
+  return manifestText(manifest) === text ? Either.right(manifest) : damage("its manifest is damaged");
 };
 
 /** Whether the holder of the identity key named in the manifest signed it. */

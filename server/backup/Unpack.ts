@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { Effect } from "effect";
-import { BackupFault, broken, type OpenArchive } from "./Archive.ts";
+import { type BackupFault, broken, type OpenArchive, unusable } from "./Archive.ts";
 
 const PIECE = 1024 * 1024;
 
@@ -44,10 +44,10 @@ const compared = (archive: OpenArchive, reading: () => Promise<string>): Effect.
     const sha256 = yield* Effect.tryPromise({
       try: reading,
       catch: (fault) =>
-        new BackupFault({
-          kind: "unusable",
-          message: `${archive.file}: its database cannot be copied: ${fault instanceof Error ? fault.message : "unknown"}`,
-        }),
+        unusable(
+          archive.file,
+          `its database cannot be copied (${fault instanceof Error ? fault.message : "unknown"}); check the disks it is on and goes to`,
+        ),
     });
     if (sha256 !== archive.manifest.facts.sha256)
       yield* broken(archive.file, "its database is not the one that the manifest tells of; take another backup");

@@ -72,7 +72,9 @@ export const rowReader = (ask: Ask): Omit<ByteStore, "commit"> => {
       return ask(sql, parameters).map(parse);
     } catch (fault) {
       const why = sqliteCode(fault) ?? "a row has another shape than it was written with";
-      throw new StoreFailure(`the database cannot be read: ${why}; check the disk and start this peer again`);
+      throw new StoreFailure(`the database cannot be read: ${why}; check the disk and start this peer again`, {
+        cause: fault,
+      });
     }
   };
   return {
