@@ -115,6 +115,19 @@ describe("the next generation of a key", () => {
     expect(made.generation.group.verifyingShares).not.toEqual(before.generation.group.verifyingShares);
     expect(cluster.answers.get("again")).toMatchObject({ _tag: "KeyMade", created: false, key: { generation: 2 } });
     expect(codeOf(cluster, "wrong")).toBe("GENERATION_MOVED");
+    // Asked again later, it finds what was made for it, and nobody makes another.
+    renew(cluster, 1, "later", "refresh", 2);
+    cluster.pass(1_000);
+    for (const through of peers) renew(cluster, through, `late ${through}`, act, 1);
+    renew(cluster, 1, "still wrong", act === "rotate" ? "refresh" : "rotate", 1);
+    cluster.pass(1_000);
+    for (const through of peers)
+      expect(cluster.answers.get(`late ${through}`)).toMatchObject({
+        created: false,
+        key: { generation: 3 },
+        generation: { generation: 2, publicKey: made.generation.publicKey },
+      });
+    expect(codeOf(cluster, "still wrong")).toBe("GENERATION_MOVED");
     // The shares that a refresh replaces are erased once all have applied it.
     expect(held(cluster)).toEqual(each(1, act === "rotate" ? 2 : 1));
     expect(cluster.row(2, "generations", generationKey("k1", 1))?.state).toBe(

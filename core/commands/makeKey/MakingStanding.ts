@@ -54,15 +54,15 @@ const fits = (making: Making, { key, generation }: Base): boolean =>
 
 /** Whether the result of this request, or of one like it, is stored. */
 export const isMade = (view: RowView, making: Making): boolean => {
-  const base = baseOf(view, making);
-  const { key } = base;
+  const { key } = baseOf(view, making);
   if (key?.status !== "ACTIVE") return false;
-  if (making.madeBy !== "CREATE") return key.generation === making.base + 1 && fits(making, base);
-  const first = keyRows(view).get("generations", generationKey(making.keyId, 1));
+  const generation = keyRows(view).get("generations", generationKey(making.keyId, making.base + 1));
+  // However many came after it: who asks again would else make another one beside the one that was made for the request.
+  if (making.madeBy !== "CREATE") return fits(making, { key, generation });
   return (
     key.algorithm === making.algorithm &&
     key.scheme === (making.scheme ?? key.scheme) &&
-    fits(making, { key, generation: first })
+    fits(making, { key, generation })
   );
 };
 

@@ -28,6 +28,8 @@ export interface Repair {
   readonly askedAt: number;
   /** Whether generations are asked for one at a time: of several, a helper lacks its own share of one. */
   readonly isSingly: boolean;
+  /** Generations whose shares this repair has stored, ascending. */
+  readonly repaired: ReadonlyArray<number>;
   /** Generations that stay lost, and the helper that lacks its own share. */
   readonly lost: ReadonlyMap<number, PeerId>;
   /** By helper: for each generation, in order. */
