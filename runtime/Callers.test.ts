@@ -14,7 +14,11 @@ const call = { method: "POST", path: "/v1/custody/approvers", ifMatch: undefined
 /** Who asks at a peer whose driver takes few requests in and is done with none until it is told. */
 const start = () => {
   const settings = { ...settingsOf(1, 1), capacities: { ...CAPACITIES, commandsAtOnce: 2, queuedCommands: 8 } };
-  const later = () => () => undefined;
+  const timers: Array<() => void> = [];
+  const later = (run: () => void) => {
+    timers.push(run);
+    return () => undefined;
+  };
   const planned: Array<() => void> = [];
   let count = 0;
   const replies = new Replies({ later, newName: () => `r${(count += 1)}` });
@@ -33,12 +37,12 @@ const start = () => {
     dispatch: (_event, consumed) => void (consumed && done.push(consumed)),
     self: () => 1,
   });
-  const ask = (sub: string): Array<Answer> => {
+  const ask = (sub: string, path = call.path): Array<Answer> => {
     const told: Array<Answer> = [];
     if (actor._tag !== "Verified") throw new Error("the actor of tests is verified");
     const own: ActorCheck = { ...actor, claims: { ...actor.claims, sub } };
     callers.mutate(
-      { call, token: "token", actor: own },
+      { call: { ...call, path }, token: "token", actor: own },
       () => void entered.push(sub),
       (answer) => void told.push(answer),
     );
@@ -48,7 +52,10 @@ const start = () => {
     for (const consumed of done.splice(0)) consumed();
     for (const run of planned.splice(0)) run();
   };
-  return { ask, serveAll, entered, callers };
+  const passTime = (): void => {
+    for (const run of timers.splice(0)) run();
+  };
+  return { ask, serveAll, passTime, entered, callers };
 };
 
 describe("callers that wait for the driver", () => {
@@ -57,11 +64,24 @@ describe("callers that wait for the driver", () => {
     const flood = Array.from({ length: 50 }, () => ask("flood"));
     const refused = (): ReadonlyArray<Answer> => flood.flat();
     expect(refused().length).toBe(40);
-    const others = ["bob", "carol"].map(ask);
+    const others = ["bob", "carol"].map((sub) => ask(sub));
     expect([others.flat(), refused().length, callers.waiting]).toEqual([[], 42, 10]);
     for (const answer of refused()) expect(answer).toMatchObject({ rejection: { code: "REQUEST_CAPACITY" } });
     serveAll();
     serveAll();
     expect(entered).toEqual(["flood", "flood", "flood", "bob", "carol", "flood"]);
+  });
+
+  const ofKey = (what: string) => `/v1/custody/keys/k1/${what}`;
+  it.each([
+    ["a registration", call.path, true, /finds out what became of it/],
+    ["a signature", ofKey("sign"), true, /each repetition begins anew/],
+    ["a repair", ofKey("repair"), true, /each repetition begins anew/],
+    ["an enrollment, which leaves nothing behind", "/v1/custody/approvers/enrollments", false, /Repeat/],
+  ])("are told in time whether what they asked for may still be done: %s", (_what, path, outcomeUnknown, hint) => {
+    const { ask, passTime } = start();
+    const told = ask("alice", path);
+    passTime();
+    expect(told).toMatchObject([{ rejection: { outcomeUnknown, hint: expect.stringMatching(hint) } }]);
   });
 });

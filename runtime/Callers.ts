@@ -5,7 +5,7 @@ import type { Capacities } from "../core/base/Capacities.ts";
 import { type MemberFault, rejection } from "../core/base/Rejection.ts";
 import { actorName } from "../core/protocol/Admission.ts";
 import { leftOpen } from "../core/protocol/Answers.ts";
-import { commandFor, type Commands, type Means } from "../core/protocol/Command.ts";
+import { commandFor, type Commands, type Means, serviceFor } from "../core/protocol/Command.ts";
 import type { Event, Settings } from "../core/protocol/Event.ts";
 import type { Call } from "../core/protocol/Forward.ts";
 import type { PeerId } from "../core/protocol/Topology.ts";
@@ -23,6 +23,13 @@ const late = rejection(
   "Repeat the same request; it finds out what became of it.",
 );
 const lateAnswer: Answer = { _tag: "Rejected", rejection: late };
+/** Of what is served and leaves nothing behind that the same request would find: a signature, a repair. */
+const startedAnswer: Answer = {
+  _tag: "Rejected",
+  rejection: rejection(late.code, late.detail, "It may be carried out all the same; each repetition begins anew.", {
+    outcomeUnknown: true,
+  }),
+};
 const crowdedAnswer: Answer = {
   _tag: "Rejected",
   rejection: crowded("As many requests wait at this peer as may.", undefined),
@@ -135,7 +142,7 @@ export class Callers {
   #open(call: Call): Answer {
     const { commands, means } = this.#ports;
     const command = commandFor(commands, call);
-    if (command === undefined) return { _tag: "Rejected", rejection: late };
+    if (command === undefined) return serviceFor(commands, call) === undefined ? lateAnswer : startedAnswer;
     const target = command.targetOf(means, call) ?? { kind: command.kind, ref: undefined };
     return { _tag: "Rejected", rejection: leftOpen(commands, late, target) };
   }
