@@ -8,7 +8,7 @@ import { authorize } from "../core/auth/Authorization.ts";
 import { Grants } from "../core/auth/Permission.ts";
 import type { Rejection } from "../core/base/Rejection.ts";
 import type { JsonSchema } from "../core/codec/Shape.ts";
-import { heldShare } from "../core/commands/keys/HeldShare.ts";
+import { heldShare, isSolo } from "../core/commands/keys/HeldShare.ts";
 import { arbitraryCommandFor } from "../core/commands/keys/KeyBodies.ts";
 import { ARBITRARY, isKeyId, keyPermission } from "../core/commands/keys/KeyId.ts";
 import { authorityNotAttached, keyDestroyed, keyNotFound } from "../core/commands/keys/KeyRefusals.ts";
@@ -72,6 +72,8 @@ const identityOf = (ports: CatalogPorts, keyId: string): Identity | undefined =>
   try {
     const active = activeKey(ports, keyId);
     if (active === undefined || membership === undefined || peer === undefined) return undefined;
+    // Whole since before a promotion: it signs nothing until it is refreshed.
+    if (isSolo(active.generation) && membership.peerIds.length > 1) return undefined;
     const share = heldShare(ports, membership, peer.peerId, active.generation);
     if (share === undefined) return undefined;
     share.wipe();

@@ -2,7 +2,7 @@
 import { Either } from "effect";
 import { type Rejection, rejection } from "../core/base/Rejection.ts";
 import { generationNow } from "../core/commands/keys/GenerationState.ts";
-import { heldShare } from "../core/commands/keys/HeldShare.ts";
+import { heldShare, isSolo, wholeAt } from "../core/commands/keys/HeldShare.ts";
 import { isKeyId } from "../core/commands/keys/KeyId.ts";
 import { keyNotFound } from "../core/commands/keys/KeyRefusals.ts";
 import type { Generation, Key } from "../core/commands/keys/KeyRecord.ts";
@@ -31,6 +31,8 @@ const healthOf = (ports: CatalogPorts, { state, ...generation }: Generation): He
   const { membership, peer } = ports.state.cluster;
   const isNeeded = state === "ACTIVE" || state === "HISTORICAL";
   if (!isNeeded || membership === undefined || peer === undefined) return "OK";
+  // Whole since before a promotion, it is at the one peer that had it then, and nobody else has a part of it.
+  if (isSolo(generation) && wholeAt(membership) !== peer.peerId) return "OK";
   const share = heldShare(ports, membership, peer.peerId, { state, ...generation });
   share?.wipe();
   return share === undefined ? "SHARE_MISSING" : "OK";

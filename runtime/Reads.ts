@@ -9,7 +9,7 @@ import { refDigest } from "../core/credential/SignatureCredential.ts";
 import type { Crypto } from "../core/crypto/Crypto.ts";
 import type { ActorCheck } from "../core/auth/ActorCheck.ts";
 import type { Settings, StepContext } from "../core/protocol/Event.ts";
-import { beingVerified } from "../core/protocol/Unavailable.ts";
+import { beingVerified, notInitialized } from "../core/protocol/Unavailable.ts";
 import { authorize } from "../core/auth/Authorization.ts";
 import { READ_PERMISSION } from "../core/commands/approvers/Permissions.ts";
 import { type Rejection, rejection } from "../core/base/Rejection.ts";
@@ -37,8 +37,7 @@ export const readRefusal = ({
   fitness: { unsealed, verifying, quarantine },
   rejoining: { recovery },
 }: Standing): Rejection | undefined => {
-  if (peer === undefined)
-    return rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first.");
+  if (peer === undefined) return notInitialized;
   // Until all rows are compared with the signed sum, a missing or outdated row goes unnoticed.
   if (verifying) return beingVerified;
   if (!unsealed) return rejection("SEALED", "This peer is sealed.", "Unseal it, or ask another peer.");

@@ -32,7 +32,7 @@ import { notReadyReason } from "./Readiness.ts";
 import { askStored, missingAt } from "./Stored.ts";
 import type { PeerId } from "./Topology.ts";
 import { keepWaiting } from "./Rounds.ts";
-import { asMember, busy, crowded, IS_SEALED, unavailable } from "./Unavailable.ts";
+import { asMember, busy, crowded, IS_SEALED, notInitialized, unavailable } from "./Unavailable.ts";
 
 const FORWARD_AGAIN_MILLIS = 500;
 /** If the outcome of an acknowledged request does not come, it may have been lost on the way. */
@@ -53,10 +53,7 @@ type Command = Extract<Event, { readonly _tag: "Command" }>;
 
 /** Answers a caller of a peer that can take no part in anything. */
 export const rejectCommand = (step: Step, { requestId, call }: Command): void => {
-  const rejected =
-    step.mode === "blank"
-      ? rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize and unseal it first.")
-      : refusalHere(step, call);
+  const rejected = step.mode === "blank" ? notInitialized : refusalHere(step, call);
   step.reply(requestId, { _tag: "Rejected", rejection: rejected });
 };
 

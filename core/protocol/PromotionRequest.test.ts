@@ -217,6 +217,8 @@ describe("a request for a promotion", () => {
     promote(cluster);
     cluster.dispatch(2, { _tag: "Sealed" });
     expect(rejected(cluster)).toMatchObject({ members: [{ peerId: 2, reason: "it is sealed" }] });
+    promote(cluster, "sealed");
+    expect(codeOf(cluster, "sealed")).toBe("SEALED");
   });
 
   it("believes a target under its own key alone, and only what answers this request", () => {

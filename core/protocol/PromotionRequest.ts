@@ -18,7 +18,7 @@ import { ownKey, tell } from "./PromotionTold.ts";
 import { notReadyReason, ownReason } from "./Readiness.ts";
 import type { Step } from "./Step.ts";
 import type { PeerId } from "./Topology.ts";
-import { unavailable } from "./Unavailable.ts";
+import { beingVerified, notInitialized, sealed, unavailable } from "./Unavailable.ts";
 import { noteWitness } from "./Witnesses.ts";
 
 const PROMOTE_PERMISSION = "service.system.promote";
@@ -73,11 +73,24 @@ const allowed = (step: Step, actor: Promote["actor"]) =>
     .map((permission) => authorize(step.context, actor, [permission]))
     .reduce((left, right) => (Either.isLeft(left) ? left : right));
 
+const whyNot = (step: Step): Rejection => {
+  switch (step.mode) {
+    case "blank":
+      return notInitialized;
+    case "sealed":
+      return sealed;
+    case "verifying":
+      return beingVerified;
+    default: {
+      const peerId = step.state.cluster.peer?.peerId ?? 0;
+      return unavailable([{ peerId, reason: notReadyReason(step) ?? `it is ${step.mode}` }], undefined);
+    }
+  }
+};
+
 /** Where this peer cannot even be asked. */
 export const refusePromotion = (step: Step, requestId: string): void => {
-  const reason = step.mode === "blank" ? "it is not initialized" : (notReadyReason(step) ?? `it is ${step.mode}`);
-  const peerId = step.state.cluster.peer?.peerId ?? 0;
-  step.reply(requestId, { _tag: "Rejected", rejection: unavailable([{ peerId, reason }], undefined) });
+  step.reply(requestId, { _tag: "Rejected", rejection: whyNot(step) });
 };
 
 export const onPromote = (step: Step, { requestId, plan: asked, actor: bearer, dryRun }: Promote): void => {

@@ -47,6 +47,13 @@ export const noCapacity = (members: ReadonlyArray<MemberFault>): Rejection =>
 export const unready = (members: ReadonlyArray<MemberFault>, ref: string | undefined): Rejection =>
   members.every((each) => each.reason === NO_CAPACITY) ? noCapacity(members) : unavailable(members, ref);
 
+/** The answer of a peer that is none yet. */
+export const notInitialized = rejection(
+  "NOT_INITIALIZED",
+  "This peer is not initialized.",
+  "Initialize and unseal it first.",
+);
+
 /** Why a sealed peer takes no part: said by itself, and by others about it. */
 export const IS_SEALED = "it is sealed";
 

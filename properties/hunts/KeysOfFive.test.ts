@@ -90,7 +90,7 @@ it("cannot be repaired where every share is needed to make one", async () => {
   await found(2, 2);
   expect((await create(1, "k1")).status).toBe(201);
   const refused = await cluster.post(2, `${KEYS}/k1/repair`, { helpers: [1] });
-  expect([refused.status, refused.json["code"]]).toEqual([503, "REPAIR_FAILED"]);
+  expect([refused.status, refused.json["code"]]).toEqual([409, "REPAIR_IMPOSSIBLE"]);
   expect(refused.json["detail"]).toContain("As many members sign as there are");
   expect(await healthAt(2)).toBe("OK");
 });

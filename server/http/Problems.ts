@@ -139,10 +139,11 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   SIGNING_QUORUM_UNAVAILABLE: kind(503, "Too few members sign", "Fewer than the threshold can sign now.", {
     afterSeconds: 1,
   }),
-  SHARE_MISSING: kind(503, "This peer has no share of the key", "Repair it, or ask another peer."),
+  SHARE_MISSING: kind(503, "A share of the key is missing", "Repair it where it is missing, or ask another peer."),
   REPAIR_FAILED: kind(503, "The share was not repaired", "A helper is missing, or what they sent does not fit.", {
     afterSeconds: 1,
   }),
+  REPAIR_IMPOSSIBLE: kind(409, "The share cannot be repaired", "As many members sign as there are."),
   TOKEN_KEYS_UNAVAILABLE: kind(
     503,
     "Tokens cannot be verified",

@@ -6,6 +6,7 @@
 import type { RejectionCode } from "../../core/base/Rejection.ts";
 import { allRows } from "../../core/protocol/AllRows.ts";
 import { SELF } from "../../core/protocol/Tables.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Rows } from "../../core/Tables.ts";
 import { Violation } from "../base/Violation.ts";
 import {
@@ -46,6 +47,15 @@ const opensAt = ({ store, state, opened }: Watched, row: Generation): boolean =>
   return box !== undefined && verifying !== undefined && opened?.(row, verifying, box) !== undefined;
 };
 
+/** The members of a peer's first topology, where that was alone: keys made then are whole at that one. */
+const aloneAtFirst = ({ state }: Watched): PeerId | undefined => {
+  let first = state?.cluster.membership;
+  while (first?.before !== undefined) first = first.before;
+  return first?.peerIds.length === 1 ? first.peerIds[0] : undefined;
+};
+
+const isWhole = (row: Generation): boolean => row.group.verifyingShares.length === 0;
+
 /** A generation of a key that is destroyed is destroyed with it. */
 const asItStands = (key: Key, row: Generation): Generation =>
   key.status === "ACTIVE" || row.state === "DESTROYED"
@@ -56,15 +66,17 @@ const maySign = (grants: Grants, keyId: string): boolean => allows(grants, `serv
 
 const identityAt = (peer: Watched, key: Key, grants: Grants): Shown | undefined => {
   const row = generationAt(peer.store, key.keyId, key.generation);
-  const isIn = key.status === "ACTIVE" && row?.state === "ACTIVE" && maySign(grants, key.keyId) && opensAt(peer, row);
-  return isIn ? { keyId: key.keyId, text: identityText(key, row) } : undefined;
+  if (key.status !== "ACTIVE" || row?.state !== "ACTIVE" || !maySign(grants, key.keyId)) return undefined;
+  const signs = !isWhole(row) || peer.state?.cluster.membership?.peerIds.length === 1;
+  return signs && opensAt(peer, row) ? { keyId: key.keyId, text: identityText(key, row) } : undefined;
 };
 
 const textAt = (peer: Watched, key: Key, number: number): string | undefined => {
   const row = generationAt(peer.store, key.keyId, number);
   if (row === undefined) return undefined;
   const shown = asItStands(key, row);
-  const isLacking = mayHaveShare.has(shown.state) && !opensAt(peer, row);
+  const isElsewhere = isWhole(row) && aloneAtFirst(peer) !== peer.state?.cluster.peer?.peerId;
+  const isLacking = mayHaveShare.has(shown.state) && !isElsewhere && !opensAt(peer, row);
   return keyText(key, shown, isLacking ? "SHARE_MISSING" : "OK");
 };
 

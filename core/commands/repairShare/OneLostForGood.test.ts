@@ -21,6 +21,37 @@ it("repairs the active generation though too few have an older one, and names th
       code: "REPAIR_FAILED",
       detail: "Still lost, by generation: 1; all others are repaired.",
       members: [{ peerId: 2, reason: "its own share is missing" }],
+      // The share of the other one is stored.
+      outcomeUnknown: true,
+    },
+  });
+});
+
+it("says what was repaired before a helper fell silent, and that this stays", () => {
+  const cluster = new KeyedCluster();
+  cluster.judge = () => keeper;
+  create(cluster, 2, "made");
+  cluster.pass(2_000);
+  for (const base of [1, 2]) {
+    renew(cluster, 2, `rotate ${base}`, "rotate", base);
+    cluster.pass(2_000);
+  }
+  cluster.write(2, [{ op: "remove", table: "shares", key: generationKey("k1", 1) }]);
+  for (const no of [1, 2, 3]) cluster.write(3, [{ op: "remove", table: "shares", key: generationKey("k1", no) }]);
+  let sums = 0;
+  cluster.tamper = (from, _to, message) => {
+    if (from !== 2 || message._tag !== "Repair.Sum") return message;
+    sums += 1;
+    return sums > 1 ? undefined : message;
+  };
+  cluster.repair(3, "repair", "k1", [1, 2]);
+  cluster.pass(11_000);
+  expect([...(cluster.tables.get(3)?.get("shares")?.keys() ?? [])]).toEqual([generationKey("k1", 3)]);
+  expect(cluster.answers.get("repair")).toMatchObject({
+    rejection: {
+      code: "REPAIR_FAILED",
+      detail: "Not every helper has done its part in time. Repaired before that, by generation: 3.",
+      outcomeUnknown: true,
     },
   });
 });

@@ -165,7 +165,7 @@ describe("a repair", () => {
     cluster.write(2, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
     cluster.repair(2, "one", "payments", [1]);
     expect(cluster.answers.get("one")).toMatchObject({
-      rejection: { code: "REPAIR_FAILED", detail: expect.stringContaining("As many members sign as there are") },
+      rejection: { code: "REPAIR_IMPOSSIBLE", detail: expect.stringContaining("As many members sign as there are") },
     });
   });
 

@@ -40,7 +40,7 @@ const reject = (step: Step, requestId: string, rejected: Rejection): void =>
   step.reply(requestId, { _tag: "Rejected", rejection: rejected });
 
 const allNeeded = rejection(
-  "REPAIR_FAILED",
+  "REPAIR_IMPOSSIBLE",
   "As many members sign as there are, so without the lost share no others can make it.",
   "Restore this peer from its backup.",
 );
@@ -68,7 +68,7 @@ export const acceptRepair = (step: Step, { requestId, call, token, claims }: Ser
   const evidence = { path: call.path, rawBody: call.rawBody, token };
   const line = requestLineOf(call, step.context.crypto);
   const asked = { requestId, keyId, claims, line, helpers: helpers.right, arrivedAt: step.elapsed };
-  begin(step, { ...asked, isSingly: false, lost: new Map() }, evidence);
+  begin(step, { ...asked, isSingly: false, repaired: [], lost: new Map() }, evidence);
 };
 
 /** The generations of a key that members keep shares of, ascending. */
@@ -123,18 +123,22 @@ const begin = (
 
 const keep = (step: Step, repair: Repair): void => void step.editIn(repairs, "repairs").set(repair.requestId, repair);
 
+/** Generations for people, the newest first. */
+const named = (generations: ReadonlyArray<number>): string => {
+  const newestFirst = generations.toSorted((one, other) => other - one);
+  const more = newestFirst.length > Limits.listedFaults ? " and older ones" : "";
+  return `${newestFirst.slice(0, Limits.listedFaults).join(", ")}${more}`;
+};
+
 const answer = (
   step: Step,
-  { requestId, lost }: Pick<Repair, "requestId" | "lost">,
+  { requestId, lost, repaired: stored }: Pick<Repair, "requestId" | "lost" | "repaired">,
   kept: ReadonlyArray<Generation>,
 ): void => {
   if (lost.size > 0) {
-    const newestFirst = [...lost.keys()].toSorted((one, other) => other - one);
-    const named = newestFirst.slice(0, Limits.listedFaults).join(", ");
-    const more = newestFirst.length > Limits.listedFaults ? " and older ones" : "";
     const members = [...new Set(lost.values())].map((peerId) => ({ peerId, reason: SHARE_MISSING }));
-    const detail = `Still lost, by generation: ${named}${more}; all others are repaired.`;
-    return reject(step, requestId, failed(detail, members));
+    const detail = `Still lost, by generation: ${named([...lost.keys()])}; all others are repaired.`;
+    return reject(step, requestId, { ...failed(detail, members), outcomeUnknown: stored.length > 0 });
   }
   const repaired: KeyAnswer = { _tag: "Repaired", generations: kept.map(({ generation }) => generation) };
   step.reply(requestId, repaired);
@@ -143,6 +147,13 @@ const answer = (
 const end = (step: Step, { requestId }: Repair, rejected: Rejection): void => {
   step.editIn(repairs, "repairs").delete(requestId);
   reject(step, requestId, rejected);
+};
+
+/** What was stored before stays, and that it was not done is not certain (contract.md 7). */
+const fail = (step: Step, repair: Repair, why: string, members: ReadonlyArray<MemberFault> = []): void => {
+  const { repaired } = repair;
+  const before = repaired.length === 0 ? "" : ` Repaired before that, by generation: ${named(repaired)}.`;
+  end(step, repair, { ...failed(`${why}${before}`, members), outcomeUnknown: repaired.length > 0 });
 };
 
 /** The repair that this helper's word is about. */
@@ -165,11 +176,9 @@ export const onSum = (
   // The type is the encoding; under what is none no box opens.
   const opened = openedFrom(step.context.keyCrypto.boxes, boxSeed, boxKey as BoxKey, route, sealed);
   if (opened === undefined)
-    return end(
-      step,
-      repair,
-      failed("A helper's word could not be read.", [{ peerId: from, reason: "its boxes do not open" }]),
-    );
+    return fail(step, repair, "A helper's word could not be read.", [
+      { peerId: from, reason: "its boxes do not open" },
+    ]);
   const summed = { ...repair, sums: withEntry(repair.sums, from, opened) };
   keep(step, summed);
   if (summed.sums.size === summed.helpers.length) join(step, summed);
@@ -182,11 +191,7 @@ const join = (step: Step, repair: Repair): void => {
     const sums = [...repair.sums.values()].flatMap((each) => each[at] ?? []);
     const box = joined(step, repair, wanted, sums);
     if (box === undefined)
-      return end(
-        step,
-        repair,
-        failed("What the helpers told does not make the lost share; who was wrong cannot be seen."),
-      );
+      return fail(step, repair, "What the helpers told does not make the lost share; who was wrong cannot be seen.");
     boxes.push([wanted, box]);
   }
   for (const [{ generation }, box] of boxes) {
@@ -194,16 +199,17 @@ const join = (step: Step, repair: Repair): void => {
     auditRepair(step, repair, generation);
   }
   const kept = keptGenerations(step, repair.keyId);
-  const stored = new Set(repair.open.generations.map(({ generation }) => generation));
+  const stored = repair.open.generations.map(({ generation }) => generation);
+  const repaired = [...repair.repaired, ...stored];
   const left = kept.filter(
-    (each) => !stored.has(each.generation) && !repair.lost.has(each.generation) && isMissing(step, each),
+    (each) => !stored.includes(each.generation) && !repair.lost.has(each.generation) && isMissing(step, each),
   );
   if (left.length === 0) {
     step.editIn(repairs, "repairs").delete(repair.requestId);
-    return answer(step, repair, kept);
+    return answer(step, { ...repair, repaired }, kept);
   }
   // The next session reads what this one has stored, so it begins in a later step.
-  keep(step, { ...repair, sums: new Map(), open: { ...repair.open, generations: [] } });
+  keep(step, { ...repair, repaired, sums: new Map(), open: { ...repair.open, generations: [] } });
 };
 
 /** The box of a share that fits; undefined where it does not, or its generation has changed meanwhile. */
@@ -266,7 +272,7 @@ export const onRefused = (step: Step, from: PeerId, { sessionId, code }: RepairM
     return goOnWithout(step, repair, from);
   // A member may send any word, such as one that every object has.
   const reason = (Object.hasOwn(reasons, code) ? reasons[code] : undefined) ?? "it refuses";
-  end(step, repair, failed(`Peer ${from} does not help: ${reason}.`, [{ peerId: from, reason }]));
+  fail(step, repair, `Peer ${from} does not help: ${reason}.`, [{ peerId: from, reason }]);
 };
 
 /** Asks again whoever has told nothing yet; gives up in time. */
@@ -275,7 +281,7 @@ export const onRepairTimer = (step: Step): void => {
     const silent = repair.helpers.filter((each) => !repair.sums.has(each));
     const members = silent.map((peerId) => ({ peerId, reason: "it has told nothing" }));
     if (step.elapsed - repair.arrivedAt >= step.context.settings.answerMillis - 2 * AGAIN_MILLIS)
-      end(step, repair, failed("Not every helper has done its part in time.", members));
+      fail(step, repair, "Not every helper has done its part in time.", members);
     else if (step.elapsed - repair.askedAt >= AGAIN_MILLIS) {
       keep(step, { ...repair, askedAt: step.elapsed });
       step.sendFlushed(repair.open, silent);

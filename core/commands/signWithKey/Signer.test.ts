@@ -232,7 +232,12 @@ describe("a peer that is being restored", () => {
     expect(takeStep(step.state, asked, step.context).thenSend).toContainEqual({
       _tag: "Reply",
       requestId: "one",
-      answer: expect.objectContaining({ rejection: expect.objectContaining({ code: "RECOVERING" }) }),
+      answer: expect.objectContaining({
+        rejection: expect.objectContaining({
+          code: "SIGNING_QUORUM_UNAVAILABLE",
+          members: [{ peerId: 2, reason: expect.stringContaining("recovering") }],
+        }),
+      }),
     });
   });
 });

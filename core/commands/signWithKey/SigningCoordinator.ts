@@ -6,7 +6,7 @@ import { Either } from "effect";
 import { copyOfMap, withEntry } from "../../base/Copies.ts";
 import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
-import { type Rejection, rejection } from "../../base/Rejection.ts";
+import type { Rejection } from "../../base/Rejection.ts";
 import type { Answer } from "../../protocol/Answer.ts";
 import { requestLineOf } from "../../protocol/Forward.ts";
 import type { Served } from "../../protocol/Module.ts";
@@ -61,18 +61,13 @@ const ROUND_MILLIS = 25;
 /** Signatures of one round: a member signs them in one step, some ten milliseconds in which it does nothing else. */
 const OF_ROUND = 8;
 
-const recovering = rejection(
-  "RECOVERING",
-  "This peer is restored or promoted, and not every member is known to have the same registry yet.",
-  "Ask another peer, or repeat the request later.",
-);
-
 const reject = (step: Step, requestId: string, rejected: Rejection): void =>
   step.reply(requestId, { _tag: "Rejected", rejection: rejected });
 
 /** A caller asks for a signature. */
 export const acceptSigning = (step: Step, { requestId, call, token, claims }: Served): void => {
-  if (step.mode !== "active" && step.mode !== "joining") return reject(step, requestId, recovering);
+  if (step.mode !== "active" && step.mode !== "joining")
+    return reject(step, requestId, notHere(step.self, notReadyReason(step) ?? ""));
   const read = readSigning(keyIdIn(call.path, "sign") ?? "", call.rawBody);
   if (Either.isLeft(read)) return reject(step, requestId, read.left);
   const request = read.right;

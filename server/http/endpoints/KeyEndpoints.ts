@@ -239,7 +239,14 @@ export const keyEndpoints = {
         example: exampleRenewed("REFRESH"),
       },
     },
-    problems: ["KEY_NOT_FOUND", "GENERATION_MOVED", "KEY_DESTROYED", "KEYGEN_DISPUTED", "INTEGRITY_FAILURE"],
+    problems: [
+      "KEY_NOT_FOUND",
+      "GENERATION_MOVED",
+      "KEY_DESTROYED",
+      "KEYGEN_DISPUTED",
+      "SHARE_MISSING",
+      "INTEGRITY_FAILURE",
+    ],
   }),
   destroyKey: endpoint({
     ...change,
@@ -321,6 +328,6 @@ export const keyEndpoints = {
     answers: {
       200: { description: "What was repaired.", shape: repairedShape, example: { generations: [1] } },
     },
-    problems: ["KEY_NOT_FOUND", "KEY_DESTROYED", "REPAIR_FAILED", "INTEGRITY_FAILURE"],
+    problems: ["KEY_NOT_FOUND", "KEY_DESTROYED", "REPAIR_IMPOSSIBLE", "REPAIR_FAILED", "INTEGRITY_FAILURE"],
   }),
 };

@@ -193,6 +193,8 @@ export const systemEndpoints = {
       "PROMOTION_REFUSED",
       "PROMOTION_UNDER_WAY",
       "APPROVER_REPLICATION_UNAVAILABLE",
+      "SEALED",
+      "VERIFYING",
       "NOT_INITIALIZED",
     ],
   }),
