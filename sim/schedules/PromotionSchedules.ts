@@ -157,7 +157,7 @@ export const promotionSchedules = {
   },
   "promote-rebuilt-target": {
     marks: {
-      "a target that had accepted came back empty": 6,
+      "a target that had accepted came back empty": 10,
       "a target that had installed came back empty": 9,
       "a target came back as a stranger": 25,
     },
