@@ -1,5 +1,6 @@
 /** How a peer starts for the first time, and what it leaves behind when it cannot. */
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { ServerCluster } from "./ServerCluster.ts";
@@ -27,6 +28,31 @@ it("leaves nothing behind where a first start fails", async () => {
   // Files that were there before stay.
   await expect(cluster.run(1, taken)).rejects.toThrow("is in use");
   expect(readdirSync(dataDir)).toContain("custody.db");
+});
+
+it("leaves the folder alone that another start has taken meanwhile", async () => {
+  const cluster = await start(2);
+  await cluster.stop(1);
+  await cluster.stop(2);
+  const fresh = join(cluster.folder, "fresh");
+  const run = (id: number) => cluster.run(id, { CUSTODY_PEER_DATA_DIR: fresh });
+  // Peer 1 has looked at the folder when it asks for its token keys, and gets them when peer 2 runs there.
+  const issuer = createServer((_request, response) => {
+    void run(2).then(() => response.end(readFileSync(join(cluster.folder, "issuer", "jwks.json"))));
+  });
+  await new Promise<void>((resolve) => void issuer.listen(0, "127.0.0.1", resolve));
+  try {
+    const { port } = Object(issuer.address());
+    const { configFile } = cluster.member(1);
+    const config = readFileSync(configFile, "utf8");
+    writeFileSync(configFile, config.replace(/jwks: \{[^}]*\}/, `jwks: {url: "http://127.0.0.1:${port}/jwks.json"}`));
+    await expect(run(1)).rejects.toThrow("is in use by another process");
+  } finally {
+    issuer.close();
+  }
+  expect(readdirSync(fresh)).toEqual(expect.arrayContaining(["custody.db", "custody.db-wal", "custody.lock"]));
+  expect((await cluster.initialize(2)).status).toBe(200);
+  expect(cluster.halted).toEqual([]);
 });
 
 it("makes files that nobody else may read", async () => {

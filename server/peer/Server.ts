@@ -113,7 +113,7 @@ const REMOVE_SECRET =
 const openPeer = (
   config: Config,
   { devSecretsDir, env, flushDelayMillis = 0 }: ServerOptions,
-  { log, halt }: { readonly log: Log; readonly halt: () => void },
+  { log, halt, closed }: { readonly log: Log; readonly halt: () => void; readonly closed: () => void },
 ): Effect.Effect<Assembly, StartError, Scope> =>
   Effect.gen(function* () {
     const tls = yield* starting(loadUsableTls(config, now()));
@@ -131,7 +131,7 @@ const openPeer = (
     };
     const directory = config.peer.dataDir;
     const bytes = yield* Effect.acquireRelease(
-      starting(openSqliteByteStore({ directory, flushDelayMillis, failed: stop, unreadable })),
+      starting(openSqliteByteStore({ directory, flushDelayMillis, failed: stop, unreadable, closed })),
       (store) =>
         Effect.catchAll(store.close, ({ message }) => Effect.sync(() => log.error("store", { reason: message }))),
     );
@@ -375,8 +375,8 @@ export const startServer = (
     yield* Effect.addFinalizer(() => Effect.sync(() => log.info("stopped")));
     const start = { isDone: false };
     const undo = beforeFirstStart(config.peer.dataDir);
-    yield* Effect.addFinalizer(() => Effect.sync(() => (start.isDone ? undefined : undo())));
-    const assembly = yield* openPeer(config, options, { log, halt: host.halt });
+    const closed = (): void => (start.isDone ? undefined : undo());
+    const assembly = yield* openPeer(config, options, { log, halt: host.halt, closed });
     const budgets = bodyBudgets(config);
     const bodyBytes = (): number => budgets.budget.held + budgets.operatorBudget.held;
     const guards = makeGuards(config, { log, metrics: assembly.metrics, elapsedMillis });

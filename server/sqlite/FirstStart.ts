@@ -1,4 +1,4 @@
-/** A start that fails leaves a folder as it found it: all that it made is removed again. */
+/** A start that fails leaves a folder as it found it, if no other has it: all that it made is removed again. */
 import { existsSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { databaseFile, isMarkedInitialized, lockFile } from "./StoreDirectory.ts";
@@ -7,7 +7,8 @@ import { databaseFile, isMarkedInitialized, lockFile } from "./StoreDirectory.ts
  * Takes note of a directory before a database is opened in it.
  *
  * @returns removes the database and, where that was missing too, the directory, if both were made since and no peer
- * was initialized there; to be called once the database is closed
+ * was initialized there; to be called once the database is closed, by whoever holds the directory still: another start
+ * may have begun after this one, and run there now
  */
 export const beforeFirstStart = (directory: string): (() => void) => {
   const path = resolve(directory);

@@ -25,6 +25,8 @@ export interface SqliteByteStoreOptions {
   readonly emptyingAttempts?: number;
   /** Told of a failure while no commit is under way, such as a deleted database. */
   readonly failed?: (failure: StoreFailure) => void;
+  /** Called when the database is closed, or could not be opened, while the directory is held still; not where it never was. */
+  readonly closed?: () => void;
   /** Told of the first read that failed, before it throws: nothing more is read or written. */
   readonly unreadable?: (failure: StoreFailure) => void;
 }
@@ -102,11 +104,12 @@ export class SqliteByteStore implements ByteStore {
 
 const acquire = (options: SqliteByteStoreOptions, scope: Scope.CloseableScope) =>
   Effect.gen(function* () {
+    const { failed = () => undefined, unreadable = () => undefined, closed = () => undefined } = options;
     yield* prepareDirectory(options.directory);
     yield* holdDirectory(options.directory);
+    yield* Effect.addFinalizer(() => Effect.sync(closed));
     const file = databaseFile(options.directory);
     const { flushDelayMillis = 0, emptyingAttempts = 15 } = options;
-    const { failed = () => undefined, unreadable = () => undefined } = options;
     const writer = yield* Effect.acquireRelease(
       startWriter({ file, flushDelayMillis, emptyingAttempts }, failed),
       (started) => started.close,
