@@ -1,7 +1,7 @@
 /** What share holders see of the ceremony: init, unseal and rekey. */
 import { describe, expect, it } from "vitest";
 import { against } from "./cli/Against.ts";
-import { jsonReply, type Reply } from "./cli/FakeService.ts";
+import { jsonReply, type Received, type Reply } from "./cli/FakeService.ts";
 
 describe("the unsealing ceremony", () => {
   const progress = (needed: number) => {
@@ -37,6 +37,7 @@ describe("the unsealing ceremony", () => {
       { state: "UNSEALED", verifying },
       { state: "UNSEALED", verifying: { ...verifying, rows: 300_000 } },
       { state: "UNSEALED" },
+      { readable: true },
     ];
     const { code, stdout, stderr, received } = await against(() => jsonReply(200, replies.shift()), ["unseal"], {
       input: "c2E=\n",
@@ -46,6 +47,7 @@ describe("the unsealing ceremony", () => {
     expect(received.map(({ path }) => path)).toEqual([
       "/v1/custody/system/unseal",
       ...Array.from({ length: 3 }, () => "/v1/custody/system/status"),
+      "/v1/custody/system/readable",
     ]);
   });
 
@@ -55,6 +57,26 @@ describe("the unsealing ceremony", () => {
     const { code, stderr } = await against(() => jsonReply(200, replies.shift()), ["unseal"], { input: "c2E=\n" });
     expect(code).toBe(1);
     expect(stderr).toContain("before its records were verified");
+  });
+
+  it.each([
+    ["to everybody", {}, { status: 503, code: "INTEGRITY_FAILURE", retryable: false }],
+    ["to its operators", { detail: { integrityFault: "keys/a" } }, { status: 503, code: "RECOVERING" }],
+  ])("ends with 1 when the peer says %s, after its verification, that its records do not hold", async (...each) => {
+    const [, detail, problem] = each;
+    const verifying = { rows: 1_024, of: 600_000 };
+    const reply = ({ path }: Received): Reply => {
+      if (path.endsWith("/readable")) return jsonReply(503, problem);
+      return jsonReply(
+        200,
+        path.endsWith("/unseal")
+          ? { state: "UNSEALED", have: 1, need: 1, verifying }
+          : { state: "UNSEALED", ...detail },
+      );
+    };
+    const { code, stdout, stderr } = await against(reply, ["unseal"], { input: "c2E=\n" });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("records do not hold");
   });
 
   it("ends with 2 when standard input is empty", async () => {

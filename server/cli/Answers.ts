@@ -45,6 +45,10 @@ const StatusAnswer = Schema.Struct({
   rekey: Schema.optionalWith(Schema.Struct({ step: Schema.Literal("PRESENT_SHARES", "NEW_SHARES"), ...collected }), {
     exact: true,
   }),
+  /** For operators alone. */
+  detail: Schema.optionalWith(Schema.Struct({ integrityFault: Schema.optionalWith(Schema.String, { exact: true }) }), {
+    exact: true,
+  }),
 });
 
 const RestoreAnswer = Schema.Struct({ state: Schema.Literal("SEALED", "UNSEALED") });

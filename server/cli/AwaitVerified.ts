@@ -30,9 +30,16 @@ const sealedAgain = new CliFailure({
   hint: "unseal it again",
 });
 
+const damaged = new CliFailure({
+  kind: "refused",
+  message: "the peer has its keys and signs nothing: its stored records do not hold",
+  hint: "restore it from its backup; its log and custody status say which record it is",
+});
+
 /**
  * Resolves once nothing is being verified any more. Fails when the peer is
- * sealed meanwhile, or when a minute passes without progress.
+ * sealed meanwhile, when its records do not hold, or when a minute passes
+ * without progress.
  *
  * @param told called with each progress that differs from the one before
  */
@@ -51,9 +58,22 @@ export const awaitVerified = (
         () => Effect.succeed(undefined),
       ),
     );
+    // Of what keeps it from reading it tells everybody; of its damage behind another reason, its operators.
+    const isDamaged = call({ method: "GET", path: "/v1/custody/system/readable" }).pipe(
+      Effect.as(false),
+      Effect.catchIf(
+        ({ kind }) => kind === "refused",
+        ({ problem }) => Effect.succeed(problem?.code === "INTEGRITY_FAILURE"),
+      ),
+      Effect.catchAll(() => Effect.succeed(undefined)),
+    );
     for (let status = yield* look; ; status = yield* look) {
       if (status !== undefined && status.state !== "UNSEALED") return yield* sealedAgain;
-      if (status !== undefined && status.verifying === undefined) return;
+      if (status !== undefined && status.verifying === undefined) {
+        const found = status.detail?.integrityFault === undefined ? yield* isDamaged : true;
+        if (found === true) return yield* damaged;
+        if (found === false) return;
+      }
       const rows = status?.verifying?.rows ?? last;
       idle = rows === last ? idle + 1 : 0;
       if (idle >= patientPolls) return yield* stuck;

@@ -75,6 +75,8 @@ const freshSeed = (): Uint8Array => Uint8Array.from(randomBytes(seedBytes));
 const integrityRefusal = (detail: string): Rejection =>
   rejection("INTEGRITY_FAILURE", detail, "Restore this peer from its backup; the other peers are not affected.");
 
+const rowsDoNotHold = integrityRefusal("The stored rows do not hold, so this peer cannot begin its work.");
+
 const notInitialized = rejection("NOT_INITIALIZED", "This peer is not initialized.", "Initialize it first.");
 
 const underWay: RekeyFault = {
@@ -303,6 +305,7 @@ export class SealControl {
   async #unseal(share64: string, operation?: Operation): Promise<Either.Either<UnsealAnswer, Rejection | ShareFault>> {
     const { peer } = this.#ports;
     if (peer.state.fitness.unsealed || peer.verifying !== undefined) {
+      if (peer.verifying === undefined && this.#isDamaged) return Either.left(rowsDoNotHold);
       operation?.tell("ACCEPTED", "the peer was unsealed already");
       return Either.right({ state: "UNSEALED", have: 0, need: 0, ...this.#verifying() });
     }
@@ -375,9 +378,13 @@ export class SealControl {
       return Either.right({ state: "UNSEALED", have: need, need, ...verifying });
     }
     await told;
-    if (!peer.state.fitness.unsealed)
-      return Either.left(integrityRefusal("The stored rows do not hold, so this peer cannot begin its work."));
+    // A damaged peer has its keys too, and shows what holds.
+    if (!peer.state.fitness.unsealed || this.#isDamaged) return Either.left(rowsDoNotHold);
     return Either.right({ state: sealState(peer.state), have: need, need });
+  }
+
+  get #isDamaged(): boolean {
+    return this.#ports.peer.state.fitness.integrityFault !== undefined;
   }
 
   #verifying(): { readonly verifying: Verified } | undefined {
