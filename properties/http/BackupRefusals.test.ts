@@ -1,9 +1,11 @@
 /** Backups that nobody gets, or nobody puts back, for want of haste, room or ownership; and those beside them that go. */
 import { chownSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { Effect, Either } from "effect";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { openArchive } from "../../server/backup/Archive.ts";
+import { judgeArchive } from "../../server/backup/Judge.ts";
 import { type LiveBackup, type LiveBackupPorts, LiveBackups } from "../../server/backup/LiveBackup.ts";
 import { placeBackup } from "../../server/backup/Place.ts";
 import { SPARE_BYTES } from "../../server/backup/Space.ts";
@@ -194,12 +196,63 @@ describe("a folder for a backup", () => {
     expect(await placed(1)).toMatchObject({
       left: {
         kind: "unusable",
-        message: expect.stringMatching(/its disk has \d+ bytes free, and the peer needs \d+; free the difference/),
+        message: expect.stringMatching(/its disk has \d+ bytes free, and \d+ are needed; free the difference/),
       },
     });
     expect(existsSync(folder)).toBe(false);
     expect(Either.isRight(await placed(0))).toBe(true);
     expect(existsSync(join(folder, "custody.db"))).toBe(true);
+  });
+});
+
+describe("a disk without room", () => {
+  const inFolder = (): ReadonlyArray<string> => readdirSync(cluster.folder).toSorted();
+
+  it("for what a peer would send is left as it is, and its numbers are told", async () => {
+    const bytes = 2 ** 50;
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { "content-type": "application/x-tar", "content-length": bytes }).write("manifest");
+    });
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    try {
+      const before = inFolder();
+      const url = `http://127.0.0.1:${Object(server.address()).port}`;
+      const args = ["backup", "--url", url, "--to", join(cluster.folder, "huge.tar")];
+      const refused = await runInProcess(args, { CUSTODY_TOKEN: cluster.token });
+      const needed = `and ${bytes + SPARE_BYTES} are needed; free the difference, or name a file on another disk`;
+      expect([refused.code, refused.stdout]).toEqual([2, ""]);
+      expect(refused.stderr).toMatch(
+        new RegExp(`--to: .*huge\\.tar cannot be written: its disk has \\d+ bytes free, ${needed}`),
+      );
+      expect(inFolder()).toEqual(before);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  it("for a database that is to be judged is left as it is, and with room it is judged", async () => {
+    const scratch = join(cluster.folder, "scratch");
+    mkdirSync(scratch, { mode: 0o700 });
+    const judged = (missing: number) =>
+      Effect.gen(function* () {
+        const archive = yield* openArchive(file);
+        const free = archive.manifest.facts.bytes + SPARE_BYTES - missing;
+        yield* judgeArchive(
+          archive,
+          scratch,
+          crypto,
+          () => undefined,
+          async () => free,
+        );
+      }).pipe(Effect.scoped, Effect.either, Effect.runPromise);
+    const refused = await judged(1);
+    expect(refused).toMatchObject({ left: { kind: "unusable" } });
+    expect(Either.isLeft(refused) && refused.left.message).toMatch(
+      /whole\.tar: it cannot be unpacked in .*: its disk has \d+ bytes free, and \d+ are needed; free the difference, or name another disk with --scratch$/,
+    );
+    expect(readdirSync(scratch)).toEqual([]);
+    expect(await judged(0)).toEqual(Either.void);
   });
 });
 

@@ -2,7 +2,7 @@
  * What can be told of a backup without unsealing anything: that its peer signed it, that its rows are what that peer
  * wrote, each at its place, and that its chains of batches and audit are whole.
  */
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { Effect, Either } from "effect";
 import type { PublicKey } from "../../core/base/Digest.ts";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
@@ -15,10 +15,12 @@ import { StoreFailure } from "../../runtime/ByteStore.ts";
 import { IntegrityFailure, UnreadableRow } from "../../runtime/PeerStore.ts";
 import { SealedStore } from "../../runtime/SealedStore.ts";
 import { sqliteCode, type StoreOpenError, storeOpenError, type StoreOpenReason } from "../sqlite/StoreOpenError.ts";
-import { type BackupFault, broken, faultOf } from "./Archive.ts";
+import { type BackupFault, broken, faultOf, type OpenArchive, unusable } from "./Archive.ts";
 import { openCopy } from "./CopyStore.ts";
 import { storedFacts } from "./Facts.ts";
 import { type BackupFacts, damage, type Finding, isSigned, type Manifest } from "./Manifest.ts";
+import { freeBytes, spaceFault } from "./Space.ts";
+import { type Tell, unpack } from "./Unpack.ts";
 
 /** Left is what does not hold, or what kept it from being found out. */
 type Verdict = Either.Either<void, Finding>;
@@ -189,3 +191,30 @@ export const judgeDatabase = (
     Effect.scoped,
     Effect.catchTag("StoreOpenError", (error) => Effect.fail(faultOf(file, findingOf(database, error)))),
   );
+
+/**
+ * Judges all of a backup, whose database is unpacked meanwhile.
+ *
+ * @param scratch an empty folder
+ * @param tell told how many bytes are unpacked
+ * @param free how much the disk of a folder has left
+ */
+export const judgeArchive = (
+  archive: OpenArchive,
+  scratch: string,
+  crypto: Crypto,
+  tell: Tell,
+  free = freeBytes,
+): Effect.Effect<void, BackupFault> =>
+  Effect.gen(function* () {
+    const { file, manifest } = archive;
+    yield* judgeManifest(file, manifest, crypto);
+    const full = yield* spaceFault(scratch, manifest.facts.bytes, free);
+    if (full !== undefined) {
+      const place = dirname(scratch);
+      return yield* unusable(file, `it cannot be unpacked in ${place}: ${full}, or name another disk with --scratch`);
+    }
+    const database = join(scratch, "custody.db");
+    yield* unpack(archive, database, tell);
+    yield* judgeDatabase(file, database, manifest, crypto, () => undefined);
+  });

@@ -10,7 +10,7 @@ import type { Crypto } from "../../core/crypto/Crypto.ts";
 import { databaseFile, flushNames, holdDirectory, lockFile, markInitialized } from "../sqlite/StoreDirectory.ts";
 import { BackupFault, type OpenArchive } from "./Archive.ts";
 import { judgeDatabase } from "./Judge.ts";
-import { type FreeBytes, freeBytes, SPARE_BYTES } from "./Space.ts";
+import { type FreeBytes, freeBytes, spaceFault } from "./Space.ts";
 import { type Tell, unpack } from "./Unpack.ts";
 
 const UNFINISHED = "custody.db.restoring";
@@ -78,13 +78,8 @@ const made = (directory: string): Effect.Effect<void, BackupFault, Scope> =>
 
 const assertSpace = (directory: string, bytes: number, free: FreeBytes): Effect.Effect<void, BackupFault> =>
   Effect.gen(function* () {
-    const place = exists(directory) ? directory : dirname(directory);
-    const [needed, found] = [bytes + SPARE_BYTES, yield* Effect.promise(() => free(place))];
-    if (found < needed)
-      return yield* refused(
-        directory,
-        `its disk has ${found} bytes free, and the peer needs ${needed}; free the difference, or name a folder on another disk`,
-      );
+    const fault = yield* spaceFault(exists(directory) ? directory : dirname(directory), bytes, free);
+    if (fault !== undefined) return yield* refused(directory, `${fault}, or name a folder on another disk`);
   });
 
 /**

@@ -9,6 +9,7 @@ import * as Options from "@effect/cli/Options";
 import { Effect, Option } from "effect";
 import type { OpenArchive } from "../backup/Archive.ts";
 import type { BackupFacts } from "../backup/Manifest.ts";
+import { freeBytes, spaceFault } from "../backup/Space.ts";
 import { CliFailure, usageFailure } from "./CliFailure.ts";
 import { download } from "./Download.ts";
 import { jsonLine, printable, printLines } from "./Output.ts";
@@ -18,11 +19,11 @@ import { jsonOption, serviceOf, serviceOptions, type ServiceSettings } from "./S
 /** What reads backups, loaded when it is needed: it brings the database's library along. */
 const loadBackup = async () => {
   const { openArchive } = await import("../backup/Archive.ts");
-  const { judgeDatabase, judgeManifest } = await import("../backup/Judge.ts");
-  const { compareDigest, unpack } = await import("../backup/Unpack.ts");
+  const { judgeArchive, judgeManifest } = await import("../backup/Judge.ts");
+  const { compareDigest } = await import("../backup/Unpack.ts");
   const { placeBackup } = await import("../backup/Place.ts");
   const { cryptoBackend } = await import("../crypto/CryptoBackend.ts");
-  return { openArchive, judgeDatabase, judgeManifest, compareDigest, unpack, placeBackup, ...cryptoBackend("native") };
+  return { openArchive, judgeArchive, judgeManifest, compareDigest, placeBackup, ...cryptoBackend("native") };
 };
 export const backupTools = Effect.promise(loadBackup);
 
@@ -81,12 +82,20 @@ const nameIt = (path: string, file: string): Effect.Effect<void, CliFailure> =>
         : usageFailure(`--to: ${file} cannot be made: the folder's file system must know hard links`),
   });
 
+const assertSpace = (file: string, bytes: number): Effect.Effect<void, CliFailure> =>
+  Effect.flatMap(spaceFault(dirname(file), bytes, freeBytes), (fault) =>
+    fault === undefined
+      ? Effect.void
+      : usageFailure(`--to: ${file} cannot be written: ${fault}, or name a file on another disk`),
+  );
+
 const fetchTo = (file: string, service: ServiceSettings) =>
   Effect.gen(function* () {
     if (statSync(file, { throwIfNoEntry: false }) !== undefined) return yield* there(file);
     const { address } = yield* serviceOf(service, process.env);
     const { path, handle } = yield* partOf(file);
     const { bytes, each } = yield* download(address, { method: "POST", path: BACKUP_PATH, body: {} }, TAR_TYPE);
+    if (bytes !== undefined) yield* assertSpace(file, bytes);
     const bar = progressBar("receiving", bytes);
     let received = 0;
     const full = usageFailure(`--to: ${file} cannot be written; check the space on its disk`);
@@ -155,13 +164,9 @@ const scratchIn = (folder: string) =>
 
 const judged = (archive: OpenArchive, scratch: string) =>
   Effect.gen(function* () {
-    const { judgeManifest, judgeDatabase, unpack, crypto } = yield* backupTools;
-    const { file, manifest } = archive;
-    yield* judgeManifest(file, manifest, crypto);
-    const database = join(scratch, "custody.db");
-    const bar = progressBar("unpacking", manifest.facts.bytes);
-    yield* Effect.ensuring(unpack(archive, database, bar.tell), Effect.sync(bar.end));
-    yield* judgeDatabase(file, database, manifest, crypto, () => undefined);
+    const { judgeArchive, crypto } = yield* backupTools;
+    const bar = progressBar("unpacking", archive.manifest.facts.bytes);
+    yield* Effect.ensuring(judgeArchive(archive, scratch, crypto, bar.tell), Effect.sync(bar.end));
   });
 
 const verify = Command.make("verify", verifyOptions, ({ file, topology, scratch, json }) =>
