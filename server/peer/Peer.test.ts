@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import { OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
 import type { OperatorCall } from "../../core/protocol/OperatorAct.ts";
@@ -8,10 +10,13 @@ import { actor, settingsOf } from "../../properties/cluster/Cluster.ts";
 import { sealState } from "../../core/protocol/Status.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
 import { cryptoBackend, type PeerKeys } from "../crypto/CryptoBackend.ts";
+import { shamirProvider } from "../seal/ShamirSeal.ts";
+import { jsonLog } from "./Log.ts";
 import { Metrics } from "./Metrics.ts";
 import { Operation } from "./Operation.ts";
 import { WallClock } from "../../runtime/WallClock.ts";
 import { Peer } from "./Peer.ts";
+import { type Initialized, SealControl } from "./SealControl.ts";
 
 const backend = cryptoBackend("portable");
 const keys = (fill: number): PeerKeys =>
@@ -38,6 +43,7 @@ const operation = (call: OperatorCall): Operation =>
 const start = (tables: MemoryTables = new Map()) => {
   const waiting: Array<() => void> = [];
   let isSlow = false;
+  let initialized = 0;
   const bytes = new MemoryByteStore({ tables, schedule: (flush) => (isSlow ? void waiting.push(flush) : flush()) });
   const peer = new Peer({
     bytes,
@@ -52,12 +58,13 @@ const start = (tables: MemoryTables = new Map()) => {
     send: () => undefined,
     isInSession: () => false,
     founded: () => undefined,
-    initialized: () => undefined,
+    initialized: () => void (initialized += 1),
     halt: (reason) => {
       throw reason;
     },
   });
-  return { peer, waiting, slowDown: () => void (isSlow = true), tables };
+  const slowDown = (): void => void (isSlow = true);
+  return { peer, waiting, slowDown, speedUp: () => void (isSlow = false), initialized: () => initialized, tables };
 };
 
 const turnOfTheLoop = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
@@ -210,6 +217,75 @@ describe("a peer whose flush takes longer than a caller may wait", () => {
       { rejection: { ref: undefined, outcomeUnknown: false } },
     ]);
     peer.stop();
+  });
+});
+
+const NUMBERS = { shares: 3, threshold: 2 };
+/** Init and unseal of a peer, as operators ask for them. */
+const controlOf = (peer: Peer): SealControl =>
+  new SealControl({
+    peer,
+    provider: shamirProvider(NUMBERS, (length) => Uint8Array.from(randomBytes(length))),
+    backend,
+    log: jsonLog(
+      "error",
+      () => undefined,
+      () => 0,
+    ),
+  });
+const sharesIn = (made: Either.Either<Initialized, unknown>): ReadonlyArray<string> => {
+  const shown = Either.getOrThrow(made);
+  return "shares64" in shown ? shown.shares64 : [];
+};
+
+describe("an initialization whose flush takes longer than its caller may wait", () => {
+  it("is the only one until it has landed, and the peer goes on from it then", async () => {
+    const { peer, waiting, slowDown, speedUp, initialized } = start();
+    slowDown();
+    const late = { _tag: "Rejected", rejection: { outcomeUnknown: true } };
+    expect(await peer.initialize(keys(1), vault, mono)).toMatchObject(late);
+    expect(await peer.initialize(keys(3), vault, mono)).toMatchObject(late);
+    expect([waiting.length, peer.isInitializing, sealState(peer.state)]).toEqual([1, true, "UNINITIALIZED"]);
+    expect(initialized()).toBe(0);
+    waiting.shift()?.();
+    expect([peer.isInitializing, sealState(peer.state), initialized()]).toEqual([false, "SEALED", 1]);
+    expect(peer.state.cluster.peer?.identityKey).toBe(keys(1).identity.publicKey);
+    speedUp();
+    expect(await peer.initialize(keys(5), vault, mono)).toEqual({ _tag: "Initialized" });
+    expect(await peer.unseal(keys(5)).end).toMatchObject({ integrityFault: undefined });
+    expect([peer.state.cluster.peer?.identityKey, initialized()]).toEqual([keys(5).identity.publicKey, 2]);
+    peer.stop();
+  });
+
+  it("takes no share meanwhile, and forgets those of the vault that it replaces", async () => {
+    const { peer, waiting, slowDown, speedUp } = start();
+    const control = controlOf(peer);
+    const [old = "", other = ""] = sharesIn(await control.initialize(mono));
+    expect(await control.unseal(old)).toMatchObject({ right: { have: 1, need: 2 } });
+    slowDown();
+    expect(await control.initialize(mono)).toMatchObject({ left: { outcomeUnknown: true } });
+    expect(await control.unseal(other)).toMatchObject({ left: { code: "NOT_INITIALIZED" } });
+    expect(control.progress).toBeUndefined();
+    waiting.shift()?.();
+    expect(control.progress).toEqual({ have: 0, need: 2 });
+    speedUp();
+    const [first = "", second = ""] = sharesIn(await control.initialize(mono));
+    expect(await control.unseal(first)).toMatchObject({ right: { have: 1, need: 2 } });
+    expect(await control.unseal(second)).toMatchObject({ right: { state: "UNSEALED" } });
+    peer.stop();
+  });
+
+  it("is left to the next process where this one ends before it lands", async () => {
+    const { peer, waiting, slowDown, initialized, tables } = start();
+    slowDown();
+    expect(await peer.initialize(keys(1), vault, mono)).toMatchObject({ _tag: "Rejected" });
+    peer.stop();
+    waiting.shift()?.();
+    expect([initialized(), sealState(peer.state), sealState(start(tables).peer.state)]).toEqual([
+      0,
+      "UNINITIALIZED",
+      "SEALED",
+    ]);
   });
 });
 

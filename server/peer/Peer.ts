@@ -25,7 +25,7 @@ import { bringLaterKeys } from "./LaterKeys.ts";
 import type { Operation } from "./Operation.ts";
 import { entropy } from "./Entropy.ts";
 import { Envelopes } from "./Envelopes.ts";
-import { FreshStart } from "./FreshStart.ts";
+import { Initializing } from "./FreshStart.ts";
 import { later, pauses } from "./MachineTime.ts";
 import { observedStore } from "./ObservedStore.ts";
 import type { Initialization, PeerPorts, PromotionWish, Reading, Running } from "./PeerPorts.ts";
@@ -44,6 +44,7 @@ export class Peer {
   readonly #timers: Timers;
   readonly #publication = new Set<() => void>();
   readonly #operators: OperatorLog;
+  readonly #initializing: Initializing;
   #running: Running;
   #keys: PeerKeys | undefined;
   #verification: Verification | undefined;
@@ -67,6 +68,16 @@ export class Peer {
       journal: ports.journal,
       state: () => this.state,
       audit: (acts, done) => void this.#audit(acts).then(done),
+    });
+    this.#initializing = new Initializing({
+      bytes: ports.bytes,
+      start: (bytes, keys) => this.#start(bytes, keys),
+      ask: (start, detail) => this.#callers.ask(start, detail),
+      landed: (next) => {
+        this.#running.driver.stop();
+        this.#running = next;
+        ports.initialized();
+      },
     });
   }
 
@@ -157,6 +168,11 @@ export class Peer {
     };
   }
 
+  /** Whether an initialization is being written whose caller was told that it took too long. */
+  get isInitializing(): boolean {
+    return this.#initializing.isUnderWay;
+  }
+
   /**
    * Initializes this peer with fresh keys, or again until it is unsealed once: all rows of an earlier attempt are
    * replaced in the same transaction. The keys are out of use afterwards.
@@ -164,30 +180,10 @@ export class Peer {
   async initialize(keys: PeerKeys, vault: Uint8Array, numbers: Initialization): Promise<Answer> {
     // Before the first unseal there is next to nothing to verify; after it this is refused.
     await this.#unsealing;
-    const before = this.#running;
     // A damaged peer is not a new one, whatever its rows still say.
-    const { cluster, fitness } = before.driver.state;
-    const fixed = cluster.peer?.unsealedOnce === true || fitness.integrityFault !== undefined;
-    const next = fixed ? before : this.#start(new FreshStart(this.#ports.bytes), keys);
-    const answer = await this.#callers.ask(
-      (requestId) =>
-        next.driver.dispatch({
-          _tag: "Initialize",
-          requestId,
-          ...numbers,
-          identityKey: keys.identity.publicKey,
-          integrityKey: keys.integrity.publicKey,
-          vault,
-        }),
-      "The initialization was not written in time; ask for the status of this peer.",
-    );
-    if (!fixed) next.store.useKey(undefined);
-    if (answer._tag === "Initialized") {
-      before.driver.stop();
-      this.#running = next;
-      this.#ports.initialized();
-    }
-    return answer;
+    const { cluster, fitness } = this.state;
+    const isFixed = cluster.peer?.unsealedOnce === true || fitness.integrityFault !== undefined;
+    return this.#initializing.begin(keys, vault, numbers, isFixed ? this.#running : undefined);
   }
 
   /**
@@ -326,6 +322,7 @@ export class Peer {
   stop(): void {
     for (const each of [this.#verification, this.#rest]) each?.stop();
     this.#timers.clear();
+    this.#initializing.stop();
     this.#running.driver.stop();
   }
 

@@ -19,6 +19,7 @@ import type {
   UnsealProgress,
   UnsealSession,
 } from "../seal/SealProvider.ts";
+import { beingInitialized } from "./FreshStart.ts";
 import type { Log } from "./Log.ts";
 import type { Later, Operation } from "./Operation.ts";
 import { Rekeying, type RekeyProgress } from "./Rekeying.ts";
@@ -296,8 +297,9 @@ export class SealControl {
     wipe(material);
     const answer = await peer.initialize(keys, vault, numbers);
     const shown = await newShares(shares, recipients);
+    // Of a vault that is replaced, though it may be later than the answer.
+    if (answer._tag !== "Rejected" || peer.isInitializing) this.#forgetShares();
     if (answer._tag === "Rejected") return Either.left(answer.rejection);
-    this.#forgetShares();
     log.info("initialized", { peerId: numbers.peerId, threshold: numbers.threshold, total: numbers.total });
     return Either.right({ ...numbers, ...shown, sharesNeeded: provider.sharing.threshold });
   }
@@ -325,6 +327,7 @@ export class SealControl {
   }
 
   #openSession(): Either.Either<UnsealSession, Rejection> {
+    if (this.#ports.peer.isInitializing) return Either.left(beingInitialized);
     if (this.#session !== undefined) return Either.right(this.#session);
     const session = this.#newSession();
     this.#session = Either.getOrUndefined(session);
