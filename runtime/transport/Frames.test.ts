@@ -34,6 +34,16 @@ describe("frames", () => {
       }
   });
 
+  it("that come in pieces keep none of these", () => {
+    const { reader, seen } = reading();
+    const piece = new Uint8Array(1);
+    for (const byte of three) {
+      piece[0] = byte;
+      reader.push(piece);
+    }
+    expect(seen).toEqual(asSeen);
+  });
+
   it("that may not come end the stream, and nothing behind them is read", () => {
     const { reader, seen } = reading({ most: 2 });
     expect(reader.push(Uint8Array.from(three))).toBe("too long");

@@ -2,6 +2,7 @@
  * How messages are cut out of a stream: each frame has a header of nine bytes (kind, number of its exchange, length of
  * its body) and a body. Whoever reads one is hostile until shown otherwise: a header that may not come ends the stream.
  */
+import { GrowingBytes } from "../GrowingBytes.ts";
 
 export const HEADER_BYTES = 9;
 
@@ -59,22 +60,10 @@ export interface FrameSink {
 
 interface Begun {
   readonly header: FrameHeader;
-  readonly parts: Array<Uint8Array>;
+  /** What has come of the body; undefined where it is thrown away. */
+  body: GrowingBytes | undefined;
   missing: number;
-  isThrownAway: boolean;
 }
-
-const joined = ({ parts, header }: Begun): Uint8Array => {
-  const [only] = parts;
-  if (parts.length === 1 && only !== undefined) return only;
-  const all = new Uint8Array(header.length);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-};
 
 export class FrameReader {
   readonly #sink: FrameSink;
@@ -94,7 +83,7 @@ export class FrameReader {
   }
 
   /**
-   * Takes in what has come. Bodies share its memory.
+   * Takes in what has come. Bodies that come in one piece share its memory.
    *
    * @returns why the stream must end; undefined as long as it may go on
    */
@@ -118,25 +107,22 @@ export class FrameReader {
     this.#fault = this.#sink.begun(header);
     if (this.#fault !== undefined) return taken;
     if (header.length === 0) this.#sink.complete(header, new Uint8Array(0));
-    else this.#begun = { header, parts: [], missing: header.length, isThrownAway: false };
+    else this.#begun = { header, body: new GrowingBytes(header.length), missing: header.length };
     return taken;
   }
 
   #takeBody(begun: Begun, bytes: Uint8Array, at: number): number {
+    const { header } = begun;
     const taken = Math.min(begun.missing, bytes.length - at);
     begun.missing -= taken;
-    if (!begun.isThrownAway) {
-      if (this.#sink.grown(begun.header, taken))
-        // A plain array: of what a socket gives, `slice` shares what an array's copies.
-        begun.parts.push(new Uint8Array(bytes.buffer, bytes.byteOffset + at, taken));
-      else {
-        begun.isThrownAway = true;
-        begun.parts.length = 0;
-      }
-    }
+    if (begun.body !== undefined && !this.#sink.grown(header, taken)) begun.body = undefined;
+    // A plain array: of what a socket gives, `slice` shares what an array's copies.
+    const piece = new Uint8Array(bytes.buffer, bytes.byteOffset + at, taken);
+    const isAll = taken === header.length;
+    if (!isAll) begun.body?.add(piece);
     if (begun.missing === 0) {
       this.#begun = undefined;
-      this.#sink.complete(begun.header, begun.isThrownAway ? undefined : joined(begun));
+      this.#sink.complete(header, isAll && begun.body !== undefined ? piece : begun.body?.whole());
     }
     return taken;
   }

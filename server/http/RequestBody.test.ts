@@ -24,6 +24,8 @@ interface Sent {
   readonly open?: boolean;
   /** Break the connection after the first chunk. */
   readonly broken?: boolean;
+  /** Write over every chunk once it has been seen. */
+  readonly overwritten?: boolean;
 }
 
 const writeSlowly = async (call: ClientRequest, chunks: ReadonlyArray<string>, pauseMillis: number): Promise<void> => {
@@ -35,7 +37,7 @@ const writeSlowly = async (call: ClientRequest, chunks: ReadonlyArray<string>, p
 };
 
 /** The result of `readBody` for a request. */
-const read = (limits: BodyLimits, { headers = {}, chunks = [], open, broken, pauseMillis }: Sent) =>
+const read = (limits: BodyLimits, { headers = {}, chunks = [], open, broken, pauseMillis, overwritten }: Sent) =>
   new Promise<Either.Either<string, HttpFault>>((resolve) => {
     const server = createServer((incoming, response) => {
       const reading = readBody(incoming, limits).pipe(
@@ -47,6 +49,7 @@ const read = (limits: BodyLimits, { headers = {}, chunks = [], open, broken, pau
         response.end();
         resolve(result);
       });
+      if (overwritten === true) incoming.on("data", (chunk: Uint8Array) => void chunk.fill(0));
     });
     servers.push(server);
     server.listen(0, "127.0.0.1", () => {
@@ -86,6 +89,11 @@ describe("a request body", () => {
     expect(await read(own, { chunks: ["{}"], headers: { "content-length": "2" } })).toEqual(Either.right("{}"));
     expect(await read(own, {})).toEqual(Either.right(""));
     expect(own.budget.held).toBe(0);
+  });
+
+  it("keeps no chunk, each of which would cost more than its bytes", async () => {
+    const sent = { chunks: [..."0123456789"], overwritten: true };
+    expect(await read(limits(), sent)).toEqual(Either.right("0123456789"));
   });
 
   it("is refused one byte past the limit, declared or not", async () => {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { Effect } from "effect";
 import { addressKey } from "../net/AddressKey.ts";
 import type { BodyAccount, BodyBudget, FullBudget } from "../../runtime/BodyBudget.ts";
+import { GrowingBytes } from "../../runtime/GrowingBytes.ts";
 import { type HttpFault, httpFault } from "./HttpErrors.ts";
 
 /** How slowly a body may come: a moment to begin with, and more time for every byte that has arrived. */
@@ -68,7 +69,7 @@ const collect = (
   account: BodyAccount,
   resume: (result: Effect.Effect<Uint8Array, HttpFault>) => void,
 ): (() => void) => {
-  const chunks: Array<Uint8Array> = [];
+  const body = new GrowingBytes(limits.maxBytes);
   let length = 0;
   const { socket } = request;
   const startedAt = performance.now();
@@ -77,9 +78,9 @@ const collect = (
     if (length > limits.maxBytes) return settle(Effect.fail(tooLarge(limits.maxBytes)));
     const full = account.take(chunk.length);
     if (full !== undefined) return settle(Effect.fail(noCapacity[full]));
-    chunks.push(chunk);
+    body.add(chunk);
   };
-  const onEnd = (): void => settle(Effect.succeed(Uint8Array.from(Buffer.concat(chunks, length))));
+  const onEnd = (): void => settle(Effect.succeed(body.whole()));
   // The caller is gone; nobody reads this answer.
   const onClose = (): void => settle(Effect.fail(tooSlow));
   const onTime = (): void => {

@@ -29,11 +29,15 @@ const warrantIn = (bytes: Uint8Array): Warrant => JSON.parse(Buffer.from(bytes).
 /** A listener whose driver keeps what it is given until it is told to consume it. The first byte names the sender. */
 const listener = async () => {
   const kept: Array<() => void> = [];
+  const opened: Array<Uint8Array> = [];
   const room = new MailboxRoom();
   const { server, bodyBytes } = makePeerListener(
     {
       intake: new Intake<Uint8Array, Outgoing>({
-        open: (bytes) => ({ from: bytes[0] ?? 0, versions: undefined, message: { _tag: "Votes", statements: [] } }),
+        open: (bytes) => {
+          opened.push(bytes);
+          return { from: bytes[0] ?? 0, versions: undefined, message: { _tag: "Votes", statements: [] } };
+        },
         judge: () => expect.fail("no message has a token"),
         deliver: (_opened, _actors, consumed) => void kept.push(consumed),
         unread: (_unread, consumed) => void kept.push(consumed),
@@ -67,7 +71,7 @@ const listener = async () => {
       call.on("socket", (socket) => socket.on("error", () => undefined));
       call.end(Buffer.alloc(bytes, from));
     });
-  return { send, kept, room, bodyBytes };
+  return { server, send, kept, opened, room, bodyBytes };
 };
 
 describe("messages that the driver has not consumed", () => {
@@ -103,6 +107,16 @@ describe("a message of more than 64 KiB", () => {
     const refused = Array.from({ length: 4 }, () => send(2, 4 * 1024 * 1024, null));
     expect(await Promise.all(refused)).toEqual([413, 413, 413, 413]);
     expect(bodyBytes()).toBe(0);
+  });
+});
+
+describe("the body of a message", () => {
+  it("keeps no piece in which it came, each of which would cost more than its bytes", async () => {
+    const { server, send, opened } = await listener();
+    server.on("request", (incoming) => incoming.on("data", (piece: Uint8Array) => void piece.fill(0)));
+    const large = 1024 * 1024;
+    expect(await send(2, large)).toBe(204);
+    expect(opened.map((each) => Buffer.compare(each, Buffer.alloc(large, 2)))).toEqual([0]);
   });
 });
 

@@ -10,6 +10,7 @@ import type { Incoming, Intake } from "../../runtime/transport/Intake.ts";
 import type { Session } from "../../runtime/transport/Session.ts";
 import type { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
 import type { BodyAccount } from "../../runtime/BodyBudget.ts";
+import { GrowingBytes } from "../../runtime/GrowingBytes.ts";
 import { addressKey } from "../net/AddressKey.ts";
 import { METRICS_PATH, METRICS_TYPE, type Scrape, UNMEASURED } from "../peer/MetricsListener.ts";
 import { closeSoon } from "../net/CloseSoon.ts";
@@ -114,20 +115,16 @@ class HttpExchange {
    * promise of bytes takes no room from others.
    */
   readBody(length: number, room: BodyAccount, use: (body: Uint8Array) => void): void {
-    const chunks: Array<Uint8Array> = [];
+    const body = new GrowingBytes(length);
     const timer = setTimeout(() => this.#request.destroy(), BODY_MILLIS);
     this.#request.on("data", (chunk: Uint8Array) => {
       if (this.#response.writableEnded) return;
       if (room.take(chunk.length) !== undefined)
         return this.refuse(503, BUSY, { "retry-after": "1", connection: "close" });
-      chunks.push(chunk);
+      body.add(chunk);
     });
     this.#request.on("end", () => {
-      if (this.#response.writableEnded) return;
-      const [only] = chunks;
-      const body = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length);
-      // Plain arrays: of a Buffer, `slice` shares what an array's copies.
-      use(new Uint8Array(body.buffer, body.byteOffset, body.byteLength));
+      if (!this.#response.writableEnded) use(body.whole());
     });
     this.#request.on("close", () => {
       clearTimeout(timer);
