@@ -108,6 +108,14 @@ describe("an audit event", () => {
     expect(read(changed(event, ["data", "event"], () => "x".repeat(65)))).toEqual(
       Either.left("it has a value that this service never writes"),
     );
+    // Rows before version 3 name no key, and nothing that is put there is in their hash.
+    for (const [name, value] of [
+      ["keyId", "treasury"],
+      ["generation", 7],
+    ] as const)
+      expect(read({ ...event, data: { ...event.data, context: { ...event.data.context, [name]: value } } })).toEqual(
+        Either.left("it was changed: its attributes contradict its data"),
+      );
     for (const value of [null, 1, [], "x", {}]) expect(Either.isLeft(read(value))).toBe(true);
   });
 });
