@@ -79,7 +79,11 @@ export const readAudit = (
 ): Either.Either<ReadonlyArray<AuditRow>, Rejection> => {
   const refusal = readRefusal(ports.state);
   if (refusal !== undefined && !ofTheRegistry.has(refusal.code)) return Either.left(refusal);
-  const count = Math.min(limit, ports.state.signed.audit.seq - since + 1);
+  const { seq } = ports.state.signed.audit;
+  // A peer whose rows do not hold when it starts knows nothing of its audit, and has it all the same.
+  const { integrityFault } = ports.state.fitness;
+  if (seq === 0 && integrityFault !== undefined) return Either.left(damaged(integrityFault));
+  const count = Math.min(limit, seq - since + 1);
   if (count <= 0) return Either.right([]);
   const isBegun = since > 1;
   try {

@@ -206,6 +206,16 @@ describe("the description of an authority", () => {
     expect(codeIn(authorityDescription(disabled, anybody, "a", "arbitrary"))).toBe("AUTHORITY_NOT_ATTACHED");
   });
 
+  it("does not say that there is no key where one may be lost", () => {
+    const { fitness } = ports.state;
+    const damagedPorts = {
+      ...ports,
+      state: { ...ports.state, fitness: { ...fitness, integrityFault: "custodyKeys/b" } },
+    };
+    expect(codeIn(authorityDescription(damagedPorts, anybody, "b", "arbitrary"))).toBe("INTEGRITY_FAILURE");
+    expect(codeIn(authorityDescription(damagedPorts, anybody, "a", "arbitrary"))).toBe("none");
+  });
+
   it("describes what is read: the scheme of another key is at fault", () => {
     const read = (scheme: string): ReadonlyArray<BodyFault> => {
       const text = `{"type":"arbitrary","authorityId":"arbitrary","artifact":{"scheme":"${scheme}","data64":""}}`;

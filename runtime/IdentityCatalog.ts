@@ -17,7 +17,7 @@ import { generationKey, keyRows } from "../core/commands/keys/Tables.ts";
 import { isAttached } from "../core/commands/signWithKey/Signable.ts";
 import type { ShareVault } from "../core/threshold/Suite.ts";
 import { IntegrityFailure, type KeyView } from "./PeerStore.ts";
-import { guarded, type ReadPorts, readRefusal } from "./Reads.ts";
+import { damaged, guarded, type ReadPorts, readRefusal } from "./Reads.ts";
 
 export interface CatalogPorts extends ReadPorts {
   readonly view: KeyView & ReadPorts["view"];
@@ -142,7 +142,8 @@ export interface AuthorityDescription {
 const schemeOf = (ports: CatalogPorts, keyId: string, authorityId: string): Either.Either<string, Rejection> =>
   guarded(ports, () => {
     const key = keyRows(ports.view).get("custodyKeys", keyId);
-    if (key === undefined) return Either.left(keyNotFound);
+    // Where rows are known to be lost, one that is not there may be one of them.
+    if (key === undefined) return Either.left(ports.state.fitness.integrityFault === undefined ? keyNotFound : damaged);
     const active = activeKey(ports, keyId);
     if (active === undefined) return Either.left(keyDestroyed);
     if (!isAttached(ports.settings, active.generation, authorityId)) return Either.left(authorityNotAttached);
