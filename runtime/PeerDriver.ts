@@ -246,8 +246,9 @@ export class PeerDriver {
       // The event that handles damage must not meet it again, or it would be repeated for ever.
       if (fault instanceof IntegrityFailure && mail.event._tag !== "IntegrityLost") {
         // The event is lost, as a message may be; from here on this peer signs nothing. An event whose caller waits for
-        // an answer is not lost, nor is a seal: a peer that knows of its damage looks at no row for these.
-        const isAwaited = mail.event._tag === "Sealed" || "requestId" in mail.event;
+        // an answer is not lost, nor is a seal or an unseal: a peer that knows of its damage looks at no row for these.
+        const { _tag } = mail.event;
+        const isAwaited = _tag === "Sealed" || _tag === "Unsealed" || "requestId" in mail.event;
         if (isAwaited && this.#state.fitness.integrityFault === undefined) this.#mailbox.unshift(mail);
         this.#mailbox.unshift({ event: { _tag: "IntegrityLost", where: fault.where } });
         return false;

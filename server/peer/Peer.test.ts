@@ -7,8 +7,12 @@ import { OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
 import type { OperatorCall } from "../../core/protocol/OperatorAct.ts";
 import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import { actor, settingsOf } from "../../properties/cluster/Cluster.ts";
+import { modeOf } from "../../core/protocol/Mode.ts";
 import { sealState } from "../../core/protocol/Status.ts";
+import { tables as schema } from "../../core/Tables.ts";
+import { readAudit } from "../../runtime/AuditReads.ts";
 import { MemoryByteStore, type MemoryTables } from "../../runtime/MemoryByteStore.ts";
+import { SealedStore } from "../../runtime/SealedStore.ts";
 import { cryptoBackend, type PeerKeys } from "../crypto/CryptoBackend.ts";
 import { shamirProvider } from "../seal/ShamirSeal.ts";
 import { jsonLog } from "./Log.ts";
@@ -330,5 +334,57 @@ describe("a peer whose records do not hold", () => {
       expect(disk, table).toEqual(before);
       peer.stop();
     }
+  });
+});
+
+describe("a peer whose stored rows do not hold", () => {
+  const { act } = operation("UNSEAL");
+  /** The tables of a peer that was unsealed and has changed something, once it has ended. */
+  const used = async (): Promise<MemoryTables> => {
+    const { peer, tables } = start();
+    await peer.initialize(keys(1), vault, mono);
+    await peer.unseal(keys(1), act).end;
+    expect(await peer.mutate(registration, "token", actor)).toMatchObject({ _tag: "Registered" });
+    peer.stop();
+    return tables;
+  };
+  /** Changes a bit in the row of the last key of a table. */
+  const damage = (tables: MemoryTables, table: "counters" | "audit"): void => {
+    const [newest] = [...(tables.get(table) ?? [])].toSorted(([one], [other]) => (one < other ? 1 : -1));
+    const row = newest?.[1].row;
+    const at = (row?.length ?? 0) - 3;
+    if (row === undefined) throw new Error("there is no such row");
+    row[at] = (row[at] ?? 0) ^ 1;
+  };
+
+  it("does not say that its audit is empty because it could not read how long that is", async () => {
+    const tables = await used();
+    damage(tables, "counters");
+    const { peer } = start(tables);
+    await peer.unseal(keys(1), act).end;
+    expect(peer.state.signed.audit.seq).toBe(0);
+    for (const since of [1, 2])
+      expect(readAudit(peer.reading, since, 100)).toMatchObject({ left: { code: "INTEGRITY_FAILURE" } });
+    peer.stop();
+  });
+
+  it("is damaged and no longer verifying where the unseal itself meets such a row", async () => {
+    const tables = await used();
+    const ranges = { most: 3, piece: 1, open: 2, changed: 64, slice: 128 };
+    const store = new SealedStore(new MemoryByteStore({ tables }), backend.crypto, schema, ranges);
+    store.useKey(keys(1).integrity);
+    store.verifyAll();
+    const counters = store.get("counters", "self");
+    if (counters === undefined) throw new Error("there are no counters");
+    // Transactions without an audit row, until the range of the newest one is closed.
+    for (let each = 0; each < 140; each += 1)
+      store.commit([{ op: "replace", table: "counters", key: "self", row: counters }], (failure) =>
+        expect(failure).toBeUndefined(),
+      );
+    damage(tables, "audit");
+    const { peer } = start(tables);
+    expect(await peer.unseal(keys(1), act).end).toMatchObject({ integrityFault: expect.stringContaining("audit/") });
+    expect(modeOf(peer.state)).toBe("damaged");
+    peer.stop();
   });
 });
