@@ -72,6 +72,12 @@ const erased: ReadonlySet<TableName> = new Set<TableName>(["shares", "pending"])
 
 export const isErased = (table: TableName): boolean => erased.has(table);
 
+/** Rows that must be gone from the log, too, before whatever replaces them counts: with an old vault old shares open. */
+const outdated: ReadonlySet<TableName> = new Set<TableName>(["vault"]);
+
+/** Whether the log is to be emptied when a row of the table is removed or replaced. */
+export const leavesLog = (table: TableName): boolean => isErased(table) || outdated.has(table);
+
 /**
  * What stands before such a row in its cell: more than a page keeps of a cell (docs/decisions/0044-erasure.md). The rest
  * lies in pages of its own, which SQLite never copies and overwrites with zeros when the row goes; of rows inside a

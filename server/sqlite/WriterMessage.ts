@@ -1,7 +1,7 @@
 /** The messages between the main thread and the writing thread. */
 import type { TableName } from "../../core/Tables.ts";
 import type { Change } from "../../runtime/ByteStore.ts";
-import { isErased, LEAD_BYTES, type Place, placeOf } from "./Layout.ts";
+import { isErased, leavesLog, LEAD_BYTES, type Place, placeOf } from "./Layout.ts";
 import type { StoreOpenReason } from "./StoreOpenError.ts";
 
 /** The arguments of the writing thread. */
@@ -90,6 +90,6 @@ export const commitRequest = (changes: ReadonlyArray<Change>): CommitRequest => 
     kind: "commit",
     groups: groups.map(({ op, place, tables, keys, lengths }) => ({ op, place, tables, keys, lengths })),
     bytes,
-    erases: changes.some(({ op, table }) => op !== "insert" && isErased(table)),
+    erases: changes.some(({ op, table }) => op !== "insert" && leavesLog(table)),
   };
 };

@@ -77,7 +77,9 @@ const checkpoint = (connection: Connection) => value(connection, "PRAGMA wal_che
  */
 const eraseFromLog = (connection: Connection, attempts: number): void => {
   for (let attempt = 1; attempt <= attempts; attempt++) if (runNow(emptyLog(connection))) return;
-  throw new LogHeld("its log could not be emptied of an erased share, because something reads the database");
+  throw new LogHeld(
+    "its log could not be emptied of an erased share or an old vault, because something reads the database",
+  );
 };
 
 const serve = (
