@@ -252,6 +252,15 @@ describe("what comes whole", () => {
     expect(second).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"BAD_REQUEST"/);
     expect(more).toEqual([]);
   });
+
+  it("is not answered with the refusal of a tunnel behind it: the connection is cut, and the change goes on", async () => {
+    const body = JSON.stringify(registration("before-tunnel"));
+    const head = `POST ${APPROVERS} HTTP/1.1\r\nhost: x\r\nx-jwt-token: ${cluster.token}\r\ncontent-type: application/json`;
+    const tunnel = "CONNECT x:1 HTTP/1.1\r\nhost: x\r\n\r\n";
+    expect(await exchange(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}${tunnel}`)).toBe("");
+    // Of a registration that is there already, 200.
+    expect((await cluster.post(1, APPROVERS, body)).status).toBe(200);
+  });
 });
 
 describe("every answer", () => {

@@ -111,7 +111,11 @@ export const makePublicListener = (ports: ApiPorts, tls: ListenerTls | undefined
   server.on("request", take);
   // An expectation that is not understood is passed over (RFC 9110 10.1.1).
   server.on("checkExpectation", take);
-  server.on("connect", (request, socket) => counted(refuseRaw(socket, noProxy, request.headers["x-request-id"])));
+  server.on("connect", (request, socket) => {
+    // What is under way before it would take the refusal for its own answer; a cut connection leaves it open.
+    if (busy.has(socket)) return void socket.destroy();
+    return counted(refuseRaw(socket, noProxy, request.headers["x-request-id"]));
+  });
   /** Connections whose bytes make no sense any more, or came too slowly; more bytes change nothing. */
   const ending = new WeakSet<Duplex>();
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
