@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { AnswerRoom } from "./AnswerRoom.ts";
+import { AnswerRoom, STRANGERS } from "./AnswerRoom.ts";
 
 /** Far more than connections buffer by themselves, so that an answer stays until it is read. */
 const LENGTH = 16 * 1024 * 1024;
@@ -16,7 +16,8 @@ afterEach(() => {
 const served = async (room: AnswerRoom) => {
   const statuses: Array<number> = [];
   const server = createServer((request, response) => {
-    const status = room.take(request.url ?? "", LENGTH, request.socket, response) ? 200 : 503;
+    const caller = request.url === "/stranger" ? STRANGERS : (request.url ?? "");
+    const status = room.take(caller, LENGTH, request.socket, response) ? 200 : 503;
     statuses.push(status);
     response.writeHead(status).end(status === 200 ? Buffer.alloc(LENGTH) : "");
   });
@@ -28,9 +29,9 @@ const served = async (room: AnswerRoom) => {
   );
   const { port } = server.address() as AddressInfo;
   /** Asks for so many answers, over a connection of its own, and reads none. */
-  const ask = async (path: string, times: number): Promise<Socket> => {
+  const ask = async (path: string, times: number, localAddress = "127.0.0.1"): Promise<Socket> => {
     const before = statuses.length;
-    const socket = connect(port, "127.0.0.1");
+    const socket = connect({ port, host: "127.0.0.1", localAddress });
     socket.pause();
     socket.on("error", () => undefined);
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(times));
@@ -61,6 +62,17 @@ describe("room for answers", () => {
     await ask("/a", 1);
     await ask("/b", 1);
     expect(statuses).toEqual([200, 503]);
+  });
+
+  it("ends for strangers of one address with what these have unread, for nobody else", async () => {
+    const bounds = { all: LENGTH, ofActor: LENGTH, ofAddress: LENGTH };
+    const room = new AnswerRoom(bounds, { all: 3 * LENGTH, ofActor: 3 * LENGTH, ofAddress: 2 * LENGTH });
+    const { statuses, ask } = await served(room);
+    await ask("/stranger", 3, "127.0.0.9");
+    await ask("/stranger", 1);
+    await ask("/a", 1, "127.0.0.9");
+    expect(statuses).toEqual([200, 200, 503, 200, 200]);
+    expect(room.held).toBe(4 * LENGTH);
   });
 
   it("is given back by reading", async () => {

@@ -79,7 +79,7 @@ export interface ApiAnswer {
   /** The media type of the few answers that are not JSON. */
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of a long body: the caller, whose room it takes until it is read. */
+  /** Of a long body: the caller, or all strangers, whose room it takes until it is read. */
   readonly caller?: string;
   /** Sent instead of `body`, as it is read; whoever gets this answer reads it or destroys it. */
   readonly source?: Source;

@@ -2,18 +2,20 @@
 import { fileURLToPath } from "node:url";
 import { Effect } from "effect";
 import { packageVersion } from "../config/Version.ts";
+import { STRANGERS } from "./AnswerRoom.ts";
 import { answer, type Handler } from "./ApiCall.ts";
 import { openApi } from "./endpoints/OpenApi.ts";
 import { pageEndpoints } from "./endpoints/PageEndpoints.ts";
 import { referenceHeaders, referencePage } from "./endpoints/Reference.ts";
 
 const document = openApi(packageVersion(fileURLToPath(import.meta.url)));
-const described = answer(pageEndpoints.readDescription, 200, document);
+const described = { ...answer(pageEndpoints.readDescription, 200, document), caller: STRANGERS };
 const page = {
   status: 200,
   type: pageEndpoints.readReference.answers[200].type,
   body: referencePage(document),
   headers: referenceHeaders,
+  caller: STRANGERS,
 };
 
 /** GET /openapi.json. */

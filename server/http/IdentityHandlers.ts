@@ -38,7 +38,7 @@ export const listIdentities: Handler = (call) =>
     const work = identityPage(() => peer.reading, actor, query.get("lastSeen") ?? "", limit);
     const page = yield* longReads.run(holderOf(actor), work);
     const { items, nextCursor = null } = yield* Either.mapLeft(page, faultOf);
-    return answer(identityEndpoints.listIdentities, 200, { items, nextCursor });
+    return { ...answer(identityEndpoints.listIdentities, 200, { items, nextCursor }), caller: holderOf(actor) };
   });
 
 const describeRules: QueryRules = { named: { keyId: () => undefined, authorityId: () => undefined } };

@@ -42,5 +42,6 @@ export const resolve: Handler = (call) =>
     // Each lookup judges again whether this peer may be read: it may be sealed meanwhile.
     const lookup = (ref: string) => Either.map(peer.read(actor, ref), ({ approver }) => approver);
     const resolution = yield* longReads.run(holderOf(actor), resolutionOf(backend, lookup, body));
-    return answer(policyEndpoints.resolvePolicy, 200, shown(yield* Either.mapLeft(resolution, faultOf)));
+    const answered = answer(policyEndpoints.resolvePolicy, 200, shown(yield* Either.mapLeft(resolution, faultOf)));
+    return { ...answered, caller: holderOf(actor) };
   });

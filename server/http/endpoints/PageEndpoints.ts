@@ -19,14 +19,14 @@ export const pageEndpoints = {
     path: "/openapi.json",
     summary: "This description",
     answers: { 200: { description: "OpenAPI 3.1.", shape: anyObject, example: { openapi: "3.1.0" } } },
-    problems: [],
+    problems: ["REQUEST_CAPACITY"],
   }),
   readReference: endpoint({
     ...open,
     path: "/docs",
     summary: "This description, to be read",
     answers: { 200: { description: "A page without scripts.", type: HTML } },
-    problems: [],
+    problems: ["REQUEST_CAPACITY"],
   }),
   readEnrollmentPage: endpoint({
     ...open,
