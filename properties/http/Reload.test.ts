@@ -5,26 +5,26 @@ import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { issue } from "./Certificates.ts";
-import { registration, ServerCluster } from "./ServerCluster.ts";
+import { freePort, registration, ServerCluster } from "./ServerCluster.ts";
 
 let folder: string;
 let cluster: ServerCluster;
 const file = (name: string): string => join(folder, name);
 const authority = issue("test authority", undefined);
 
-const certify = (subject: string, until?: string): void => {
+const certify = (subject: string, until?: string, name = "peer"): void => {
   const { pem, key } = issue(subject, authority, until === undefined ? {} : { until });
-  writeFileSync(file("peer.pem"), pem);
-  writeFileSync(file("peer.key"), key.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
+  writeFileSync(file(`${name}.pem`), pem);
+  writeFileSync(file(`${name}.key`), key.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
 };
 
 /** The subject a peer's listener shows to a caller with the certificate of the files. */
-const shownBy = (id: number): Promise<string> => {
+const shownBy = (id: number, url = cluster.server(id).peerUrl): Promise<string> => {
   const { pem, key } = issue("caller", authority);
   return new Promise((resolve, reject) => {
     const socket = connect({
       host: "127.0.0.1",
-      port: Number(new URL(cluster.server(id).peerUrl).port),
+      port: Number(new URL(url).port),
       cert: pem,
       key: key.export({ type: "pkcs8", format: "pem" }),
       ca: authority.pem,
@@ -75,6 +75,35 @@ it("keeps what it has where the new certificate is expired, and does not start w
   expect(cluster.logs.find((each) => each.includes('"kept":"certificates"'))).toContain(reason);
   await cluster.stop(1);
   await expect(cluster.run(1)).rejects.toThrow(reason);
+});
+
+it("renews each listener by itself, whatever the certificate of another is", async () => {
+  for (const name of ["http", "metrics"]) certify("first", undefined, name);
+  await cluster.stop(1);
+  await cluster.run(1, {
+    CUSTODY_HTTP_TLS_CERT: file("http.pem"),
+    CUSTODY_HTTP_TLS_KEY: file("http.key"),
+    CUSTODY_METRICS_PORT: String(await freePort()),
+    CUSTODY_METRICS_TLS_CERT: file("metrics.pem"),
+    CUSTODY_METRICS_TLS_KEY: file("metrics.key"),
+  });
+  const { url, peerUrl, metricsUrl = "" } = cluster.server(1);
+  const shown = () => Promise.all([url, peerUrl, metricsUrl].map((each) => shownBy(1, each)));
+  expect(await shown()).toEqual(["first", "first", "first"]);
+
+  for (const name of ["http", "peer"]) certify("second", undefined, name);
+  certify("late", "200201000000Z", "metrics");
+  await cluster.server(1).reload();
+  expect(await shown()).toEqual(["second", "second", "first"]);
+  const line = cluster.logs.find((each) => each.includes('"kept":"certificates"'));
+  expect(line).toContain('"listener":"metrics"');
+  expect(line).toContain(`metrics.tls.cert: ${file("metrics.pem")}: CN=late expired on 2020-02-01`);
+
+  certify("third", undefined, "metrics");
+  writeFileSync(file("http.pem"), "not a certificate");
+  certify("late", "200201000000Z");
+  await cluster.server(1).reload();
+  expect(await shown()).toEqual(["second", "second", "third"]);
 });
 
 it("keeps what it has where the new certificate is of another authority than the peers trust", async () => {

@@ -1,11 +1,10 @@
 /** SIGHUP: certificates, token keys and log level anew, without a pause and without unsealing. */
 import { Effect, Either } from "effect";
 import { takeOver } from "../config/ConfigChanges.ts";
-import type { ConfigError } from "../config/ConfigError.ts";
 import { loadConfig } from "../config/ConfigFile.ts";
 import type { Config } from "../config/ConfigSchema.ts";
-import { loadUsableTls } from "../tls/Certificates.ts";
-import type { TlsMaterial } from "../tls/TlsMaterial.ts";
+import { renewedTls } from "../tls/Certificates.ts";
+import type { ListenerName, TlsMaterial } from "../tls/TlsMaterial.ts";
 import type { LevelledLog } from "./Log.ts";
 
 export interface ReloadPorts {
@@ -14,11 +13,19 @@ export interface ReloadPorts {
   readonly log: LevelledLog;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Gives both listeners and the calls to other peers their new certificates. */
-  readonly useTls: (tls: TlsMaterial) => void;
+  /** Gives the listeners that it names, and the calls to other peers, their new certificates. */
+  readonly useTls: (tls: Partial<TlsMaterial>) => void;
   /** Reads the token keys anew. The result is undefined, or why the old ones stay. */
   readonly reloadKeys: () => Promise<string | undefined>;
 }
+
+/** A configuration that was taken over, in which some listeners keep the files that they had. */
+const keeping = (current: Config, config: Config, kept: ReadonlyMap<ListenerName, unknown>): Config => ({
+  ...config,
+  http: kept.has("http") ? current.http : config.http,
+  peerHttp: kept.has("peer-http") ? current.peerHttp : config.peerHttp,
+  ...(current.metrics !== undefined && kept.has("metrics") ? { metrics: current.metrics } : {}),
+});
 
 /**
  * Reads everything anew that a running peer can change. A file that cannot be used is named in the log with the reason,
@@ -32,31 +39,29 @@ export const makeReload = (running: Config, ports: ReloadPorts): (() => Promise<
   let current = running;
   let turn: Promise<void> = Promise.resolve();
 
-  const kept = (what: string, reason: string): void => log.error("reload", { kept: what, reason });
-  const keptFor =
-    (what: string) =>
-    ({ message }: ConfigError): void =>
-      kept(what, message);
+  const kept = (what: string, reason: string, listener?: ListenerName): void =>
+    log.error("reload", { kept: what, listener, reason });
 
   const reload = async (): Promise<void> => {
     const fresh = await Effect.runPromise(Effect.either(loadConfig(configFile, env)));
-    if (Either.isLeft(fresh)) keptFor("configuration")(fresh.left);
+    if (Either.isLeft(fresh)) kept("configuration", fresh.left.message);
     const { config, needsRestart } = takeOver(
       current,
       Either.getOrElse(fresh, () => current),
     );
     log.setLevel(config.peer.logLevel);
-    const tls = await Effect.runPromise(Effect.either(loadUsableTls(config, now())));
-    Either.match(tls, { onLeft: keptFor("certificates"), onRight: useTls });
+    const tls = await Effect.runPromise(renewedTls(config, now()));
+    for (const [listener, { message }] of tls.kept) kept("certificates", message, listener);
+    useTls(tls.material);
     // Broken files stay named for the next time; the others hold.
-    current = Either.isRight(tls) ? config : { ...current, peer: config.peer };
+    current = keeping(current, config, tls.kept);
     const keyFault = await reloadKeys();
     if (keyFault !== undefined) kept("token keys", `auth.jwks: ${keyFault}`);
     if (needsRestart.length > 0)
       log.warn("reload", { needsRestart: needsRestart.join(", "), reason: "these settings change at the next start" });
     log.info("reloaded", {
       configuration: Either.isRight(fresh),
-      certificates: Either.isRight(tls),
+      certificates: tls.kept.size === 0,
       tokenKeys: keyFault === undefined,
       logLevel: config.peer.logLevel,
     });

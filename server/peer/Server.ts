@@ -378,19 +378,19 @@ export const startServer = (
     const closed = (): void => (start.isDone ? undefined : undo());
     const assembly = yield* openPeer(config, options, { log, halt: host.halt, closed });
     const budgets = bodyBudgets(config);
-    const bodyBytes = (): number => budgets.budget.held + budgets.operatorBudget.held;
+    const held = (): number => budgets.budget.held + budgets.operatorBudget.held;
     const guards = makeGuards(config, { log, metrics: assembly.metrics, elapsedMillis });
-    let certificates = expiries(assembly.tls);
-    const peerApi = yield* openPeerApi(assembly, guards, () => ({ bodyBytes: bodyBytes(), certificates }));
+    let tls = assembly.tls;
+    const peerApi = yield* openPeerApi(assembly, guards, () => ({ bodyBytes: held(), certificates: expiries(tls) }));
     const publicApi = yield* openPublicApi(assembly, guards.http, budgets);
     start.isDone = true;
     const { reloadKeys, links } = assembly;
-    const useTls = (tls: TlsMaterial): void => {
+    const useTls = (renewed: Partial<TlsMaterial>): void => {
+      tls = { ...tls, ...renewed };
       renew(publicApi.server, tls.http);
       renew(peerApi.server, tls.peerHttp);
       if (peerApi.metrics !== undefined) renew(peerApi.metrics.server, tls.metrics);
       for (const link of links.all) link.renew(tls.peerClient);
-      certificates = expiries(tls);
     };
     const reload = makeReload(config, { ...options, log, now, useTls, reloadKeys });
     if (options.devSecretsDir !== undefined) yield* unsealFrom(options.devSecretsDir, assembly);

@@ -1,11 +1,11 @@
 /** The certificates that a configuration names: whether they fit together, and how long they are good. */
 import type { X509Certificate } from "node:crypto";
-import { Effect } from "effect";
+import { Effect, Either } from "effect";
 import { readBoundedFile } from "../config/BoundedFile.ts";
 import { ConfigError, type ConfigProblem } from "../config/ConfigError.ts";
 import type { Config, ListenerConfig } from "../config/ConfigSchema.ts";
 import { certificatesIn } from "../config/PemCertificates.ts";
-import { loadTls, type TlsMaterial } from "./TlsMaterial.ts";
+import { type ListenerName, listenersOf, loadMaterial, loadTls, type TlsMaterial } from "./TlsMaterial.ts";
 
 /** One certificate of a file that a configuration names. */
 export interface NamedCertificate {
@@ -143,11 +143,7 @@ const ofListener = (
  */
 export const certificatesOf = (config: Config, now: number): Effect.Effect<CertificateFindings> =>
   Effect.map(
-    Effect.all([
-      ofListener("http", config.http, now),
-      ofListener("peer-http", config.peerHttp, now),
-      ofListener("metrics", config.metrics ?? {}, now),
-    ]),
+    Effect.forEach(listenersOf(config), ([name, files]) => ofListener(name, files, now)),
     (found) => ({
       certificates: found.flatMap((each) => each.certificates),
       problems: found.flatMap((each) => each.problems),
@@ -168,4 +164,31 @@ export const loadUsableTls = (config: Config, now: number): Effect.Effect<TlsMat
     const tls = yield* loadTls(config);
     const { problems } = yield* certificatesOf(config, now);
     return problems.length === 0 ? tls : yield* new ConfigError({ problems });
+  });
+
+/** New certificates for a running peer. */
+export interface RenewedTls {
+  /** Of the listeners whose files can be used; that of the peers comes with the options of calls to them. */
+  readonly material: Partial<TlsMaterial>;
+  /** The other listeners, which go on with what they have, and why. */
+  readonly kept: ReadonlyMap<ListenerName, ConfigError>;
+}
+
+/**
+ * Reads the PEM files of a configuration, as {@link loadUsableTls} does, for each listener by itself: an old
+ * certificate of one keeps no renewed one of another out.
+ *
+ * @param now Unix milliseconds
+ */
+export const renewedTls = (config: Config, now: number): Effect.Effect<RenewedTls> =>
+  Effect.gen(function* () {
+    const kept = new Map<ListenerName, ConfigError>();
+    let material: Partial<TlsMaterial> = {};
+    for (const [name, files] of listenersOf(config)) {
+      const loaded = yield* loadMaterial(name, files);
+      const problems = Either.isLeft(loaded) ? loaded.left : (yield* ofListener(name, files, now)).problems;
+      if (problems.length > 0) kept.set(name, new ConfigError({ problems }));
+      else material = { ...material, ...Either.getOrElse(loaded, () => ({})) };
+    }
+    return { material, kept };
   });

@@ -37,6 +37,18 @@ export interface TlsMaterial {
   readonly peerClient: PeerClientTls;
 }
 
+/** A listener with certificates, as the configuration names it. */
+export type ListenerName = "http" | "peer-http" | "metrics";
+
+type ListenerFiles = Pick<ListenerConfig, "tls">;
+
+/** All listeners with what names their files. */
+export const listenersOf = (config: Config): ReadonlyArray<readonly [ListenerName, ListenerFiles]> => [
+  ["http", config.http],
+  ["peer-http", config.peerHttp],
+  ["metrics", config.metrics ?? {}],
+];
+
 const certificateBytes = 256 * 1024;
 const keyBytes = 64 * 1024;
 const authorityBytes = 1024 * 1024;
@@ -93,8 +105,8 @@ const readPem = (problemPath: string, file: string, maxBytes: number, secret: bo
 
 /** The files of one listener; undefined when it has no TLS. */
 const loadListener = (
-  name: string,
-  { tls }: Pick<ListenerConfig, "tls">,
+  name: ListenerName,
+  { tls }: ListenerFiles,
 ): Effect.Effect<Either.Either<PemFiles | undefined, ReadonlyArray<ConfigProblem>>> =>
   Effect.gen(function* () {
     if (tls === undefined) return Either.right(undefined);
@@ -127,6 +139,28 @@ const peerClientTls = (files: PemFiles | undefined): PeerClientTls => ({
   rejectUnauthorized: true,
   minVersion: peerVersion,
 });
+
+/** What the files of a listener come to: its own options, and for that of the peers those of calls to them. */
+const materialOf = (name: ListenerName, files: PemFiles | undefined): Partial<TlsMaterial> => {
+  switch (name) {
+    case "http":
+      return { http: listenerTls(files, publicVersion) };
+    case "peer-http":
+      return { peerHttp: listenerTls(files, peerVersion), peerClient: peerClientTls(files) };
+    case "metrics":
+      return { metrics: listenerTls(files, publicVersion) };
+  }
+};
+
+/** Reads the PEM files of one listener: what they come to, or what is wrong with them. */
+export const loadMaterial = (
+  name: ListenerName,
+  files: ListenerFiles,
+): Effect.Effect<Either.Either<Partial<TlsMaterial>, ReadonlyArray<ConfigProblem>>> =>
+  Effect.map(
+    loadListener(name, files),
+    Either.map((loaded) => materialOf(name, loaded)),
+  );
 
 /**
  * Reads the PEM files of a configuration.
