@@ -74,18 +74,12 @@ const allowed = (step: Step, actor: Promote["actor"]) =>
     .reduce((left, right) => (Either.isLeft(left) ? left : right));
 
 const whyNot = (step: Step): Rejection => {
-  switch (step.mode) {
-    case "blank":
-      return notInitialized;
-    case "sealed":
-      return sealed;
-    case "verifying":
-      return beingVerified;
-    default: {
-      const peerId = step.state.cluster.peer?.peerId ?? 0;
-      return unavailable([{ peerId, reason: notReadyReason(step) ?? `it is ${step.mode}` }], undefined);
-    }
-  }
+  const { mode } = step;
+  if (mode === "blank") return notInitialized;
+  if (mode === "sealed") return sealed;
+  if (mode === "verifying") return beingVerified;
+  const peerId = step.state.cluster.peer?.peerId ?? 0;
+  return unavailable([{ peerId, reason: notReadyReason(step) ?? `it is ${mode}` }], undefined);
 };
 
 /** Where this peer cannot even be asked. */
