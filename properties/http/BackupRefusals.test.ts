@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { openArchive } from "../../server/backup/Archive.ts";
 import { judgeArchive } from "../../server/backup/Judge.ts";
 import { type LiveBackup, type LiveBackupPorts, LiveBackups } from "../../server/backup/LiveBackup.ts";
+import type { Erasing } from "../../server/sqlite/Writer.ts";
 import { placeBackup } from "../../server/backup/Place.ts";
 import { SPARE_BYTES } from "../../server/backup/Space.ts";
 import { cryptoBackend } from "../../server/crypto/CryptoBackend.ts";
@@ -93,9 +94,9 @@ describe("a reader of a backup", () => {
 describe("an erasure while there is a copy", () => {
   const copy = (): boolean => existsSync(join(cluster.member(1).dataDir, "custody.backup"));
   const gone = (): AbortSignal => new AbortController().signal;
-  const erasures = new Set<() => void>();
-  const erase = (): void => erasures.forEach((letGo) => letGo());
-  const whenErasing = (letGo: () => void) => {
+  const erasures = new Set<Erasing>();
+  const erase = (takesAway = true): void => erasures.forEach((letGo) => letGo(takesAway));
+  const whenErasing = (letGo: Erasing) => {
     erasures.add(letGo);
     return () => void erasures.delete(letGo);
   };
@@ -132,14 +133,20 @@ describe("an erasure while there is a copy", () => {
       [true, false],
       [true, false],
     ]);
+    // A key is made, whose pending share goes on as its share, or the vault is replaced.
+    const beside = Either.getOrThrow(await backups.make(gone()));
+    erase(false);
+    expect([beside.stream.destroyed, copy()]).toEqual([false, true]);
+    beside.stream.destroy();
+    await beside.ending;
     const next = Either.getOrThrow(await backups.make(gone()));
     next.stream.destroy();
     expect([await next.ending, erasures.size, copy()]).toEqual(["left", 0, false]);
   });
 
   it("that is under way when the backup is asked for keeps it from being made", async () => {
-    const told = (letGo: () => void) => {
-      letGo();
+    const told = (letGo: Erasing) => {
+      letGo(false);
       return () => undefined;
     };
     expect([await live({ whenErasing: told }).make(gone()), copy()]).toEqual([erasing, false]);

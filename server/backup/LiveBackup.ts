@@ -17,6 +17,7 @@ import { packageVersion } from "../config/Version.ts";
 import { copyDatabase, copyFile, type CopyFault, removeCopy } from "../sqlite/Copier.ts";
 import type { Copied } from "../sqlite/CopyMessage.ts";
 import { databaseFile } from "../sqlite/StoreDirectory.ts";
+import type { Erasing } from "../sqlite/Writer.ts";
 import { archiveBytes, archiveOf } from "./Archive.ts";
 import { openCopy } from "./CopyStore.ts";
 import { storedFacts } from "./Facts.ts";
@@ -45,12 +46,12 @@ export interface LiveBackupPorts {
   /** A clock that never goes back, in milliseconds. */
   readonly elapsedMillis: () => number;
   /** Subscribes to commits that erase: told before each, at once of one under way; returns what ends that. */
-  readonly whenErasing: (letGo: () => void) => () => void;
+  readonly whenErasing: (letGo: Erasing) => () => void;
   /** Asks the disk, unless a test says something else. */
   readonly freeBytes?: FreeBytes;
 }
 
-/** `erasing`: a share was erased meanwhile, and the copy would have it still. */
+/** `erasing`: the copy stood in the way of the log being emptied, or would still have a share that was erased. */
 export type BackupRefusal = Rejection | CopyFault | { readonly kind: "busy" | "erasing" };
 
 /** A backup on its way to one reader. */
@@ -66,6 +67,8 @@ export interface LiveBackup {
 interface UnderWay {
   /** Aborted when something is erased; the copy is gone then. */
   readonly erasing: AbortSignal;
+  /** The copy is made, and nothing reads the database for it any more. */
+  readonly copied: () => void;
   /** Removes the copy, and lets the next backup begin. */
   readonly end: () => void;
 }
@@ -107,9 +110,9 @@ export class LiveBackups {
     const refusal = refusalOf(this.#ports.peer);
     if (refusal !== undefined) return Either.left(refusal);
     const underWay = this.#begin();
-    const { erasing, end } = underWay;
+    const { erasing, copied, end } = underWay;
     try {
-      const manifest = await this.#manifest(AbortSignal.any([gone, erasing]));
+      const manifest = await this.#manifest(AbortSignal.any([gone, erasing]), copied);
       if (Either.isRight(manifest) && !erasing.aborted) return Either.right(this.#sending(manifest.right, underWay));
       end();
       return Either.left(Either.isLeft(manifest) && !erasing.aborted ? manifest.left : { kind: "erasing" });
@@ -125,7 +128,10 @@ export class LiveBackups {
     const { directory, whenErasing } = this.#ports;
     this.#isBusy = true;
     const erasing = new AbortController();
-    const forget = whenErasing(() => {
+    let isCopying = true;
+    const forget = whenErasing((takesAway) => {
+      // Once it is made, a copy is in the way of no log.
+      if (!isCopying && !takesAway) return;
       erasing.abort();
       // Now and not soon: the erasure may be acknowledged next.
       removeCopy(directory);
@@ -135,10 +141,10 @@ export class LiveBackups {
       removeCopy(directory);
       this.#isBusy = false;
     };
-    return { erasing: erasing.signal, end };
+    return { erasing: erasing.signal, copied: () => void (isCopying = false), end };
   }
 
-  async #manifest(gone: AbortSignal): Promise<Either.Either<Manifest, BackupRefusal>> {
+  async #manifest(gone: AbortSignal, done: () => void): Promise<Either.Either<Manifest, BackupRefusal>> {
     const { directory, peer, now, freeBytes: ask = freeBytes } = this.#ports;
     // Not later: whoever deletes the backups from before an erasure goes by this.
     const madeAt = now();
@@ -147,6 +153,7 @@ export class LiveBackups {
     if (free < needed) return Either.left({ kind: "full", why: `a copy takes ${needed} bytes, and ${free} are free` });
     const copied = await copyDatabase(directory, gone);
     if (!("sha256" in copied)) return Either.left(copied);
+    done();
     const facts: BackupFacts = { ...(await this.#facts()), madeAt, program: VERSION, ...digested(copied) };
     const signature = peer.signer()?.sign(BACKUP_TAG, factsCodec, facts);
     if (signature !== undefined) return Either.right({ facts, signature });

@@ -19,7 +19,7 @@ const faultOfRefusal = (refusal: BackupRefusal): HttpFault => {
   if (refusal.kind === "erasing")
     return httpFault(
       "BACKUP_UNDER_WAY",
-      "A share of a key was erased meanwhile, and the copy would have it still.",
+      "Keys or the vault were changed meanwhile, and the copy would have kept what is erased then.",
       "Repeat the call.",
     );
   if (refusal.kind === "full")

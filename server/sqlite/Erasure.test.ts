@@ -163,12 +163,22 @@ describe("whoever has a copy of the database", () => {
   it("is told before each commit that erases, of no other, and not once it wants no more", async () => {
     const store = await open();
     const told: Array<string> = [];
-    const forget = store.whenErasing(() => told.push("erasing"));
+    const forget = store.whenErasing((takesAway) => told.push(takesAway ? "erasing" : "moving"));
     expect(await commit(store, [insert("k/1")])).toBeUndefined();
     expect(told).toEqual([]);
     const erased = commit(store, [erase, insert("k/2")]);
     expect(told).toEqual(["erasing"]);
     await erased;
+    await commit(store, [
+      put("insert", "pending", "k/3", drawing(9).bytes(73)),
+      put("insert", "vault", "self", drawing(9).bytes(8)),
+    ]);
+    await commit(store, [{ op: "remove", table: "pending", key: "k/3" }, insert("k/3")]);
+    await commit(store, [put("replace", "vault", "self", drawing(10).bytes(8))]);
+    expect(told.splice(1)).toEqual(["moving", "moving"]);
+    await commit(store, [put("insert", "pending", "k/4", drawing(9).bytes(73))]);
+    await commit(store, [{ op: "remove", table: "pending", key: "k/4" }, { ...insert("k/5") }]);
+    expect(told.splice(1)).toEqual(["erasing"]);
     forget();
     await commit(store, [{ ...erase, key: "k/2" }]);
     expect(told).toEqual(["erasing"]);

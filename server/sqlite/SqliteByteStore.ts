@@ -14,7 +14,7 @@ import { openReader, type Reader } from "./Reader.ts";
 import { rowReader } from "./RowReader.ts";
 import { databaseFile, holdDirectory, prepareDirectory } from "./StoreDirectory.ts";
 import type { StoreOpenError } from "./StoreOpenError.ts";
-import { startWriter, type Writer } from "./Writer.ts";
+import { type Erasing, startWriter, type Writer } from "./Writer.ts";
 
 export interface SqliteByteStoreOptions {
   /** Holds the database and its lock; made when only its last part is missing. One store at a time. */
@@ -85,7 +85,7 @@ export class SqliteByteStore implements ByteStore {
   readonly adopt = (): void => this.#writer.adopt();
 
   /** See {@link Writer.whenErasing}. */
-  readonly whenErasing = (letGo: () => void): (() => void) => this.#writer.whenErasing(letGo);
+  readonly whenErasing = (letGo: Erasing): (() => void) => this.#writer.whenErasing(letGo);
 
   #read<A>(read: () => A): A {
     const failure = this.#failure ?? this.#writer.failure;

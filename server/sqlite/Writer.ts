@@ -3,7 +3,13 @@ import type { Worker } from "node:worker_threads";
 import * as Effect from "effect/Effect";
 import { type Change, StoreFailure } from "../../runtime/ByteStore.ts";
 import { StoreOpenError } from "./StoreOpenError.ts";
-import { commitRequest, type WriterOptions, type WriterReply, type WriterRequest } from "./WriterMessage.ts";
+import {
+  type CommitRequest,
+  commitRequest,
+  type WriterOptions,
+  type WriterReply,
+  type WriterRequest,
+} from "./WriterMessage.ts";
 import { startStoreThread } from "./StoreThread.ts";
 
 type Done = (failure?: StoreFailure) => void;
@@ -12,13 +18,16 @@ type Done = (failure?: StoreFailure) => void;
 const nextAfter = (why: string): string | undefined =>
   why.startsWith("SQLITE_FULL") ? "make room on the disk, which is full, and start this peer again" : undefined;
 
+/** Told of a commit that erases: whether a share is gone with it, or only its place in the log is wanted. */
+export type Erasing = (takesAway: boolean) => void;
+
 /** Hands transactions to the thread and tells their outcome; one at a time. */
 export class Writer {
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
   readonly #failed: (failure: StoreFailure) => void;
-  readonly #erasureListeners = new Set<() => void>();
-  #erases = false;
+  readonly #erasureListeners = new Set<Erasing>();
+  #underWay: Pick<CommitRequest, "erases" | "takesAway"> = { erases: false, takesAway: false };
   #done: Done | undefined;
   #drained: (() => void) | undefined;
   #failure: StoreFailure | undefined;
@@ -51,21 +60,22 @@ export class Writer {
   commit(changes: ReadonlyArray<Change>, done: Done): void {
     this.#done = done;
     const request = commitRequest(changes);
-    this.#erases = request.erases;
+    this.#underWay = request;
     // Before anything is gone: whoever has a copy of it has none any more when the commit is acknowledged.
-    if (request.erases) for (const letGo of this.#erasureListeners) letGo();
+    if (request.erases) for (const letGo of this.#erasureListeners) letGo(request.takesAway);
     this.#send(request, [request.bytes.buffer]);
   }
 
   /**
-   * Tells whoever reads the database, or has a copy of it, of each commit that erases, before that begins: neither may
-   * have what was erased once it is acknowledged. A commit that erases already is told at once.
+   * Tells whoever reads the database, or has a copy of it, of each commit that erases, before that begins: the log is
+   * emptied for it, which a reader keeps from it, and a copy may not have what is taken away once that is acknowledged.
+   * A commit that erases already is told at once.
    *
    * @returns what ends it
    */
-  whenErasing(letGo: () => void): () => void {
+  whenErasing(letGo: Erasing): () => void {
     this.#erasureListeners.add(letGo);
-    if (this.committing && this.#erases) letGo();
+    if (this.committing && this.#underWay.erases) letGo(this.#underWay.takesAway);
     return () => void this.#erasureListeners.delete(letGo);
   }
 

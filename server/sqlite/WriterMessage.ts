@@ -29,6 +29,8 @@ export interface CommitRequest {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Whether it takes away what must be gone before it is acknowledged, from the log too. */
   readonly erases: boolean;
+  /** Whether a share is gone for good with it, so that no copy may have it still. */
+  readonly takesAway: boolean;
 }
 
 export type WriterRequest = CommitRequest | { readonly kind: "adopt" } | { readonly kind: "close" };
@@ -76,6 +78,15 @@ const groupChanges = (changes: ReadonlyArray<Change>): ReadonlyArray<GrowingGrou
   return [...groups.values()];
 };
 
+/** Whether a share is nowhere after these changes: one that was pending may go on as the share of its generation. */
+const takesAway = (changes: ReadonlyArray<Change>): boolean => {
+  const here = new Set(changes.flatMap(({ op, table, key }) => (op !== "remove" && table === "shares" ? [key] : [])));
+  return changes.some(
+    ({ op, table, key }) =>
+      op !== "insert" && (table === "shares" || (table === "pending" && !(op === "remove" && here.has(key)))),
+  );
+};
+
 /** Groups the changes and copies their bytes into one block: half the cost of sending each array by itself. */
 export const commitRequest = (changes: ReadonlyArray<Change>): CommitRequest => {
   const groups = groupChanges(changes);
@@ -91,5 +102,6 @@ export const commitRequest = (changes: ReadonlyArray<Change>): CommitRequest => 
     groups: groups.map(({ op, place, tables, keys, lengths }) => ({ op, place, tables, keys, lengths })),
     bytes,
     erases: changes.some(({ op, table }) => op !== "insert" && leavesLog(table)),
+    takesAway: takesAway(changes),
   };
 };
