@@ -12,7 +12,7 @@ export const keyDestroyed = rejection(
 export const generationMoved = rejection(
   "GENERATION_MOVED",
   "The generation that the request names is not the active one.",
-  "Read the key, and send the request again for its current generation if that is what you want.",
+  "Read the next generation: an earlier copy of this request may have made it. If not, send it for the current one.",
 );
 
 /** A key from before a promotion: no member signs alone, and all do together once they have shares of it. */

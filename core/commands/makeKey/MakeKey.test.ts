@@ -100,6 +100,28 @@ describe("the creation of a key", () => {
 });
 
 describe("the next generation of a key", () => {
+  it("is not taken for one that was asked for, where another request has said since whose the key is", () => {
+    const cluster = keyed();
+    create(cluster, 1, "create");
+    cluster.pass(400);
+    const rotate = (requestId: string, baseGeneration: number, assetOwner: string): string | undefined => {
+      cluster.ask(2, requestId, posted(keyPath("k1", "rotate"), { baseGeneration, assetOwner }));
+      cluster.pass(1_000);
+      return codeOf(cluster, requestId);
+    };
+    expect([rotate("one", 1, "alice"), rotate("the same", 1, "alice"), rotate("two", 2, "bob")]).toEqual([
+      "KeyMade",
+      "KeyMade",
+      "KeyMade",
+    ]);
+    expect([rotate("late", 1, "alice"), rotate("never asked", 1, "bob")]).toEqual([
+      "GENERATION_MOVED",
+      "GENERATION_MOVED",
+    ]);
+    expect(cluster.answers.get("late")).toMatchObject({ rejection: { hint: expect.stringMatching(/^Read the next/) } });
+    expect(rowsOf(cluster, "generations")).toEqual([3, 3, 3]);
+  });
+
   it.each(["rotate", "refresh"] as const)("by %s follows the one that was named, once", (act) => {
     const cluster = keyed();
     create(cluster, 1, "create");

@@ -58,7 +58,9 @@ export const isMade = (view: RowView, making: Making): boolean => {
   if (key?.status !== "ACTIVE") return false;
   const generation = keyRows(view).get("generations", generationKey(making.keyId, making.base + 1));
   // However many came after it: who asks again would else make another one beside the one that was made for the request.
-  if (making.madeBy !== "CREATE") return fits(making, { key, generation });
+  // Whose the key is today says nothing of what a renewal before the last one was asked for.
+  if (making.madeBy !== "CREATE")
+    return (making.assetOwner === undefined || key.generation === making.base + 1) && fits(making, { key, generation });
   return (
     key.algorithm === making.algorithm &&
     key.scheme === (making.scheme ?? key.scheme) &&
