@@ -27,7 +27,14 @@ it("repairs the active generation though too few have an older one, and names th
   });
 });
 
-it("says what was repaired before a helper fell silent, and that this stays", () => {
+it.each([
+  ["a helper fell silent", () => undefined, "Not every helper has done its part in time."],
+  [
+    "the peer was sealed",
+    (cluster: KeyedCluster) => cluster.dispatch(3, { _tag: "Sealed" }),
+    "This peer takes part in nothing any more.",
+  ],
+] as const)("says what was repaired before %s, and that this stays", (_what, happens, why) => {
   const cluster = new KeyedCluster();
   cluster.judge = () => keeper;
   create(cluster, 2, "made");
@@ -45,12 +52,14 @@ it("says what was repaired before a helper fell silent, and that this stays", ()
     return sums > 1 ? undefined : message;
   };
   cluster.repair(3, "repair", "k1", [1, 2]);
-  cluster.pass(11_000);
+  cluster.pass(1_000);
+  happens(cluster);
+  cluster.pass(10_000);
   expect([...(cluster.tables.get(3)?.get("shares")?.keys() ?? [])]).toEqual([generationKey("k1", 3)]);
   expect(cluster.answers.get("repair")).toMatchObject({
     rejection: {
       code: "REPAIR_FAILED",
-      detail: "Not every helper has done its part in time. Repaired before that, by generation: 3.",
+      detail: `${why} Repaired before that, by generation: 3.`,
       outcomeUnknown: true,
     },
   });

@@ -310,6 +310,6 @@ export const forgetRepairs = (step: Step): void => {
   if (all.size + helping.size === 0) return;
   const reason = notReadyReason(step) ?? "";
   for (const repair of all.values())
-    end(step, repair, failed("This peer takes part in nothing any more.", [{ peerId: step.self, reason }]));
+    fail(step, repair, "This peer takes part in nothing any more.", [{ peerId: step.self, reason }]);
   step.editIn(repairs, "helping").clear();
 };
