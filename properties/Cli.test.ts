@@ -111,6 +111,21 @@ describe("registering", () => {
     expect({ code, sent: received.length }).toEqual({ code: 4, sent: 1 });
     expect(stderr).toContain("repeat the same command");
   });
+
+  it.each([
+    ["a signature", () => ["sign", "--key", "k1", "--scheme", "EdDSA", "--data-file", file("key.pem")]],
+    ["a repair", () => ["keys", "repair", "k1", "--helper", "1", "--helper", "3"]],
+  ])("does not say that %s whose outcome is open is found by the same command", async (_what, args) => {
+    const problem = { status: 503, code: "KEY_REPLICATION_UNAVAILABLE", outcomeUnknown: true };
+    for (const reply of [jsonReply(503, problem), "cut"] as const) {
+      const { code, stderr } = await against(() => reply, args());
+      expect([code, stderr.includes("the same command does it once more"), stderr.includes("converges")]).toEqual([
+        4,
+        true,
+        false,
+      ]);
+    }
+  });
 });
 
 describe("inviting", () => {

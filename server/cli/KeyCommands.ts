@@ -162,7 +162,7 @@ const repair = Command.make(
         return yield* usageFailure("--helper is not the number of a peer");
       const helpers = named.map(Number);
       const { call } = yield* serviceOf(service, process.env);
-      const { body } = yield* call({ method: "POST", path, body: { helpers } });
+      const { body } = yield* call({ method: "POST", path, body: { helpers }, beginsAnew: true });
       const { generations } = yield* readRepaired(body);
       const headline = `Repaired: ${key}, generations ${generations.join(", ") || "none"}; refresh the key now`;
       yield* printResult({ json, headline, value: body });

@@ -33,6 +33,8 @@ export interface ServiceCall {
   readonly text?: Uint8Array;
   /** Nothing is changed by it, whatever its method is. */
   readonly isRead?: boolean;
+  /** The same call once more finds nothing of this one: it signs, or repairs, anew. */
+  readonly beginsAnew?: boolean;
 }
 
 export interface ServiceAnswer {
@@ -78,25 +80,28 @@ export const unreachable = (origin: string, why: string): CliFailure =>
     hint: "check --url and that the peer runs",
   });
 
-const unknownOutcome = (why: string): CliFailure =>
-  new CliFailure({
-    kind: "unknown",
-    message: `the request was sent and ${why}: the outcome is not known yet`,
-    hint: "repeat the same command: an identical request converges",
-  });
+/** What to do where nobody knows whether a call was carried out. */
+const nextAfter = ({ beginsAnew = false }: Pick<ServiceCall, "beginsAnew">): string =>
+  beginsAnew
+    ? "it may be done already; the same command does it once more"
+    : "repeat the same command: an identical request converges";
 
 /** An answer this service never gives, or none: harmless for a read, an unknown outcome for a change. */
-const noAnswer = (origin: string, { method, isRead = method === "GET" }: ServiceCall, why: string): CliFailure =>
-  isRead ? unreachable(origin, why) : unknownOutcome(why);
+const noAnswer = (origin: string, call: ServiceCall, why: string): CliFailure => {
+  const { method, isRead = method === "GET" } = call;
+  if (isRead) return unreachable(origin, why);
+  const message = `the request was sent and ${why}: the outcome is not known yet`;
+  return new CliFailure({ kind: "unknown", message, hint: nextAfter(call) });
+};
 
-export const refusal = (body: unknown): CliFailure | undefined => {
+export const refusal = (body: unknown, call: Pick<ServiceCall, "beginsAnew"> = {}): CliFailure | undefined => {
   const problem = parseProblem(body);
   if (problem === undefined) return undefined;
   return problem.outcomeUnknown === true
     ? new CliFailure({
         kind: "unknown",
         message: "the outcome is not known yet",
-        hint: "repeat the same command: an identical request converges",
+        hint: nextAfter(call),
         problem,
       })
     : new CliFailure({ kind: "refused", message: "the service refused", problem });
@@ -141,7 +146,7 @@ const callWith = (client: HttpClient.HttpClient, address: ServiceAddress, call: 
       if (status >= 200 && status < 300 && body !== undefined) return Effect.succeed({ status, body });
       const why = `what answered there (status ${status}) is not this service`;
       return Effect.fail(
-        (status >= 400 ? refusal(body) : undefined) ??
+        (status >= 400 ? refusal(body, call) : undefined) ??
           // A redirect or a plain 4xx changed nothing; a gateway's 5xx may hide that it did.
           (status >= 300 && status < 500 ? unreachable(address.origin, why) : noAnswer(address.origin, call, why)),
       );

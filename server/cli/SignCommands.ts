@@ -60,7 +60,7 @@ export const signCommand = Command.make(
       yield* inForm(format, scheme, new Uint8Array(64));
       const command = { type: ARBITRARY, authorityId: ARBITRARY, artifact: { scheme, hash, data64 } };
       const body = { command, ...(generation === undefined ? {} : { generation }) };
-      const answer = yield* opened.call({ method: "POST", path, body });
+      const answer = yield* opened.call({ method: "POST", path, body, beginsAnew: true });
       const signed = yield* readSignature(answer.body);
       const bytes = yield* inForm(format, scheme, signed.signature64);
       if (out !== undefined) yield* writeOut(out, bytes);
