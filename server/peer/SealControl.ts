@@ -296,9 +296,9 @@ export class SealControl {
     const keys = backend.keysOf(material);
     wipe(material);
     const answer = await peer.initialize(keys, vault, numbers);
-    const shown = await newShares(shares, recipients);
     // Of a vault that is replaced, though it may be later than the answer.
     if (answer._tag !== "Rejected" || peer.isInitializing) this.#forgetShares();
+    const shown = await newShares(shares, recipients);
     if (answer._tag === "Rejected") return Either.left(answer.rejection);
     log.info("initialized", { peerId: numbers.peerId, threshold: numbers.threshold, total: numbers.total });
     return Either.right({ ...numbers, ...shown, sharesNeeded: provider.sharing.threshold });
