@@ -373,6 +373,8 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     name: "imposter-off-by-one",
     changes: "the member next to the one whose share was wrong is named",
     finds: "K17",
+    // Those who are named wrongly are asked no more, and then others are asked again.
+    orFinds: ["K22"],
     schedule: "traitor-signer-bad-z",
     tampering: withScheme((real) => ({
       aggregate: (key, commitments, message, shares) =>
