@@ -28,8 +28,8 @@ export const must: (isSo: boolean, otherwise: string) => asserts isSo = (isSo, o
 };
 
 const LAST_CHARACTERS = 1_500;
-/** Far more than any program here takes. */
-const PATIENCE_MILLIS = 120_000;
+/** Far more than any program here takes, also where other parts of `.ci/run` leave it a tenth of a processor. */
+const PATIENCE_MILLIS = 600_000;
 
 const alive = new Set<ChildProcess>();
 
