@@ -170,8 +170,11 @@ export interface ThresholdScheme {
     helpers: ReadonlyArray<ShareIndex>,
     target: ShareIndex,
   ) => SecretsFor;
-  /** What a helper tells the target: the sum of what all helpers told it. */
-  readonly repairSum: (parts: ReadonlyArray<Secret>) => Secret;
+  /**
+   * What a helper tells the target: the sum of what all helpers told it; undefined where one of them is no scalar, as
+   * a helper that lies may send. Never throws.
+   */
+  readonly repairSum: (parts: ReadonlyArray<Secret>) => Secret | undefined;
   /** The target's share; refused where it is not the one that it lost. Then nobody knows who was wrong. */
   readonly repairJoin: (sums: ReadonlyArray<Secret>, key: GroupKey, target: ShareIndex) => Either.Either<Share, Blame>;
 }

@@ -109,7 +109,7 @@ describe.each(suites)("a whole key of %s", (_name, suite) => {
     const held = madeOf(dealt(suite, 1));
     const [one, two, three] = held as [KeyAndShare, KeyAndShare, KeyAndShare];
     const parts = [one, three].map(({ share }) => scheme.repairParts(seed(4, share.index), share, [1, 3], 2));
-    const sums = [1, 3].map((helper) => scheme.repairSum(parts.map((each) => each.get(helper) ?? seed())));
+    const sums = [1, 3].map((helper) => scheme.repairSum(parts.map((each) => each.get(helper) ?? seed())) ?? seed());
     const repaired = Either.getOrThrow(scheme.repairJoin(sums, one.key, 2));
     expect(bytesToHex(repaired.secret.expose())).toBe(bytesToHex(two.share.secret.expose()));
     const packages = parties.indexes.map((me) => scheme.refreshPackage(seed(5, me), me, parties));

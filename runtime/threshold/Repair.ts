@@ -26,7 +26,13 @@ export const repair = <P extends Point<P>>(
     const rest = drawn.reduce((left, each) => Fn.sub(left, each), whole);
     return new Map([rest, ...drawn].map((part, at) => [helpers[at] ?? 0, secretOf(group, part)]));
   },
-  repairSum: (parts) => secretOf(group, sumOf(group, parts)),
+  repairSum: (parts) => {
+    try {
+      return secretOf(group, sumOf(group, parts));
+    } catch {
+      return undefined;
+    }
+  },
   repairJoin: (sums, { verifyingShares }, target) => {
     const wrong = { indexes: [], why: "the sums do not make the share that was lost" };
     try {

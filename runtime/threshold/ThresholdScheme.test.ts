@@ -247,7 +247,7 @@ describe.each(schemes)("%s", (_name, scheme, verifies) => {
       const lost = held.find(({ share }) => !indexes.includes(share.index)) ?? first;
       const target = lost.share.index;
       const parts = helpers.map(({ share }) => scheme.repairParts(seed(4, share.index), share, indexes, target));
-      const sums = indexes.map((each) => scheme.repairSum(parts.map((of) => of.get(each) ?? seed())));
+      const sums = indexes.map((each) => scheme.repairSum(parts.map((of) => of.get(each) ?? seed())) ?? seed());
       const repaired = right(scheme.repairJoin(sums, first.key, target));
       expect(hexOf(repaired.secret)).toBe(hexOf(lost.share.secret));
       for (const secret of [...sums, ...parts.flatMap((of) => [...of.values()])])
@@ -255,6 +255,10 @@ describe.each(schemes)("%s", (_name, scheme, verifies) => {
       expect(blamed(scheme.repairJoin(sums.slice(1), first.key, target))).toEqual([]);
       expect(blamed(scheme.repairJoin(sums, first.key, target === 1 ? 2 : 1))).toEqual([]);
     }
+    // Above every order of a group here, written either way round.
+    const noScalar = new Secret(new Uint8Array(first.share.secret.expose().length).fill(0xff));
+    expect(scheme.repairSum([first.share.secret, noScalar])).toBeUndefined();
+    expect(scheme.repairSum([new Secret(new Uint8Array(1))])).toBeUndefined();
     expect(() => scheme.repairParts(seed(4), first.share, [1, 2], 2)).toThrow(RangeError);
     expect(() => scheme.repairParts(seed(4), first.share, [2, 3], 1)).toThrow(RangeError);
   });

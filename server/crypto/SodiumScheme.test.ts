@@ -91,7 +91,9 @@ const life = (scheme: ThresholdScheme, threshold: number, total: number, drawn: 
   ];
   const helpers = signers.map(({ share }) => share.index);
   const parts = signers.map(({ share }) => scheme.repairParts(seedOf(drawn, 5, share.index), share, helpers, 1));
-  const sums = helpers.map((helper) => scheme.repairSum(parts.flatMap((each) => each.get(helper) ?? [])));
+  const sums = helpers.map(
+    (helper) => scheme.repairSum(parts.flatMap((each) => each.get(helper) ?? [])) ?? seedOf(drawn, 6),
+  );
   const signature = Either.getOrThrow(aggregate(commitments, shares));
   return plain({
     packages,

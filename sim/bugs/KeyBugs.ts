@@ -332,7 +332,10 @@ export const keyBugs: ReadonlyArray<PlantedBug> = [
     orFinds: ["LK4"],
     schedule: "repair-with-traitor-helper",
     tampering: withScheme((real) => ({
-      repairJoin: (sums, _key, index) => Either.right({ index, secret: real.repairSum(sums) }),
+      repairJoin: (sums, _key, index) =>
+        Either.fromNullable(real.repairSum(sums), () => ({ indexes: [], why: "no scalar" })).pipe(
+          Either.map((secret) => ({ index, secret })),
+        ),
     })),
   },
   {

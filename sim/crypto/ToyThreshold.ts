@@ -326,7 +326,10 @@ export const toyScheme: ThresholdScheme = {
     const rest = drawn.reduce((left, each) => left - each, weightOf(helpers, index, target) * share);
     return new Map([rest, ...drawn].map((part, at) => [helpers[at] ?? 0, secretOf(part)]));
   },
-  repairSum: (parts) => secretOf(parts.reduce((sum, each) => sum + (numberOf(each) ?? 0n), 0n)),
+  repairSum: (parts) => {
+    const values = whole(parts.map(numberOf));
+    return values && secretOf(values.reduce((sum, each) => sum + each, 0n));
+  },
   repairJoin: (sums, { verifyingShares }, target) => {
     const values = whole(sums.map(numberOf));
     const sum = modulo((values ?? []).reduce((total, each) => total + each, 0n));

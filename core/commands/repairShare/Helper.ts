@@ -229,11 +229,14 @@ const sendSum = (step: Step, helping: Helping): void => {
   const scheme = key && suiteOf(keyCrypto, key.algorithm, key.scheme)?.shared;
   const own = shareIndexOf(step.membership, step.self) ?? 0;
   if (scheme === undefined) return;
-  const sums = generations.map((_, at) =>
-    scheme.repairSum(
-      [parts[at]?.get(own), ...[...received.values()].map((each) => each[at])].flatMap((each) => each ?? []),
-    ),
+  const sums = generations.flatMap(
+    (_, at) =>
+      scheme.repairSum(
+        [parts[at]?.get(own), ...[...received.values()].map((each) => each[at])].flatMap((each) => each ?? []),
+      ) ?? [],
   );
+  // Whoever opens boxes rightly may still have put in what is no part.
+  if (sums.length < generations.length) return refuse(step, target, sessionId, "PART_UNREADABLE");
   const { boxes } = keyCrypto;
   const sealed = sealedFor(boxes, boxSeed, targetKey, routeOf(step, helping, "sum", target), sums);
   // Its own key is none: it can be told nothing.

@@ -7,7 +7,11 @@ import type { PeerId } from "../../protocol/Topology.ts";
 import { Secret } from "../../threshold/Secret.ts";
 import { nobleKeyCrypto } from "../../../runtime/threshold/NobleKeyCrypto.ts";
 import { keyPath } from "../keys/KeyId.ts";
-import { generationKey } from "../keys/Tables.ts";
+import type { Digest } from "../../base/Digest.ts";
+import type { BoxKey } from "../../threshold/Suite.ts";
+import { generationKey, KEYS_SINCE } from "../keys/Tables.ts";
+import { repairMessages } from "./RepairMessages.ts";
+import { sealedFor } from "./Secrets.ts";
 
 const TARGET = 5;
 
@@ -75,5 +79,40 @@ describe("a member whose key of the session is no key", () => {
     cluster.repair(1, "one", "payments", [2, 3]);
     cluster.pass(11_000);
     expect(cluster.answers.get("one")).toMatchObject({ _tag: "Rejected" });
+  });
+});
+
+describe("a helper whose box opens and holds no scalar", () => {
+  it("stops no other helper, and nothing is stored", () => {
+    const cluster = new KeyedCluster();
+    const { generation } = cluster.plantKey("payments");
+    cluster.write(1, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
+    const { boxes } = nobleKeyCrypto;
+    const own = new Secret(new Uint8Array(32).fill(7));
+    const boxKey = boxes.keyOf(own);
+    const told: Array<string> = [];
+    let asked: Digest | undefined;
+    let theirs: string | undefined;
+    cluster.tamper = (from, to, message) => {
+      if (to === 1 && message._tag === "Repair.Refused") told.push(`${from} ${message.code}`);
+      if (message._tag === "Repair.Open")
+        asked = crypto.digest("CUSTODY_REPAIR_OPEN_V1", repairMessages["Repair.Open"].at(KEYS_SINCE), message);
+      if (message._tag === "Repair.Key" && from === 2) theirs = message.boxKey;
+      if (from !== 3) return whole(from, to, message);
+      if (message._tag === "Repair.Key") return { ...message, boxKey };
+      if (message._tag !== "Repair.Part" || asked === undefined || theirs === undefined) return message;
+      const wanted = { generation: 1, transcript: generation.transcript };
+      const route = { what: "part", target: 1, asked, generations: [wanted], from: 3, to: 2 } as const;
+      const sealed = sealedFor(boxes, own, theirs as BoxKey, route, [new Secret(new Uint8Array(32).fill(0xff))]);
+      return { ...message, boxKey, boxes: sealed ?? [] };
+    };
+    cluster.repair(1, "one", "payments", [2, 3]);
+    cluster.pass(11_000);
+    expect(told).toContain("2 PART_UNREADABLE");
+    expect(cluster.answers.get("one")).toMatchObject({ _tag: "Rejected", rejection: { code: "REPAIR_FAILED" } });
+    cluster.tamper = whole;
+    cluster.repair(1, "two", "payments", [2, 3]);
+    cluster.settle();
+    expect(cluster.answers.get("two")).toEqual({ _tag: "Repaired", generations: [1] });
   });
 });
