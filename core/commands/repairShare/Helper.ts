@@ -49,7 +49,7 @@ const judge = (step: Step, target: PeerId, open: Open, actor: ActorCheck): Eithe
   const read = readHelpers(membership, target, evidence.rawBody);
   if (Either.isLeft(read)) return Either.left(read.left.code);
   const helpers = read.right;
-  if (!helpers.includes(self)) return Either.left("WRONG_REQUEST");
+  if (!helpers.includes(self) || !isAscending(generations)) return Either.left("WRONG_REQUEST");
   if (!isIdle(step)) return Either.left("UNDECIDED");
   if (registryRoot !== rootOf(step)) return Either.left("REGISTRY_DIFFERS");
   const boxSeed = new Secret(context.crypto.derive(context.entropy, `repair box ${target} ${sessionId}`));
@@ -75,6 +75,10 @@ const judge = (step: Step, target: PeerId, open: Open, actor: ActorCheck): Eithe
     received: new Map(),
   });
 };
+
+/** Each generation once: named again and again, one would cost a helper as many boxes as there may be generations. */
+const isAscending = (generations: ReadonlyArray<Wanted>): boolean =>
+  generations.every((each, at) => at === 0 || (generations[at - 1]?.generation ?? 0) < each.generation);
 
 /** All that a target asks; it asks every helper the same. */
 export const askedOf = ({ context: { crypto } }: Step, open: Open): Digest =>

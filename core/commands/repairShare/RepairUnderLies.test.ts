@@ -82,6 +82,29 @@ describe("a member whose key of the session is no key", () => {
   });
 });
 
+describe("a target that asks for one generation again and again", () => {
+  it("is told nothing by its helpers, which would seal as many boxes for each other", () => {
+    const cluster = new KeyedCluster();
+    cluster.plantKey("payments");
+    cluster.write(1, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
+    const said = new Set<string>();
+    cluster.tamper = (from, to, message) => {
+      if (from !== 1 && message._tag.startsWith("Repair."))
+        said.add(message._tag === "Repair.Refused" ? message.code : message._tag);
+      return message._tag === "Repair.Open"
+        ? { ...message, generations: message.generations.flatMap((each) => [each, each]) }
+        : whole(from, to, message);
+    };
+    cluster.repair(1, "one", "payments", [2, 3]);
+    cluster.pass(11_000);
+    expect(said).toEqual(new Set(["WRONG_REQUEST"]));
+    cluster.tamper = whole;
+    cluster.repair(1, "two", "payments", [2, 3]);
+    cluster.settle();
+    expect(cluster.answers.get("two")).toEqual({ _tag: "Repaired", generations: [1] });
+  });
+});
+
 describe("a helper whose box opens and holds no scalar", () => {
   it("stops no other helper, and nothing is stored", () => {
     const cluster = new KeyedCluster();
