@@ -13,7 +13,8 @@ import type { Digest, SetAccumulator } from "../base/Digest.ts";
 import type { StepContext } from "./Event.ts";
 import { InvariantViolation } from "../base/Invariant.ts";
 import type { PeerState } from "./PeerState.ts";
-import { type Rejection, type RejectionCode, rejection } from "../base/Rejection.ts";
+import { type Rejection, rejection } from "../base/Rejection.ts";
+import type { SpeakingCode } from "./Refusals.ts";
 import type { RowView } from "./Tables.ts";
 import type { Step } from "./Step.ts";
 import type { Call } from "./Forward.ts";
@@ -99,7 +100,7 @@ interface Reading<I extends Intent, T extends Target> {
   readonly needsRows: boolean;
   readonly retry: Retry;
   /** Codes that a caller is told as they are, even where another member refused with them. */
-  readonly speaking: ReadonlyArray<RejectionCode>;
+  readonly speaking: ReadonlyArray<SpeakingCode>;
   recognizes(call: Call): boolean;
   /** The subject of the call, whether or not it can be done; undefined where the call cannot be read. */
   targetOf(means: Means, call: Call): T | undefined;

@@ -66,4 +66,20 @@ describe("what a caller is told of a member's refusal", () => {
       members: [{ peerId: 3, reason: check }],
     });
   });
+
+  it.each(["call mallory at once", "constructor", ""])("is no word of the member's own, such as %j", (check) => {
+    const told = refusalRejection(3, check, undefined, registerKey.speaking);
+    expect(told).toMatchObject({
+      code: "APPROVER_REPLICATION_UNAVAILABLE",
+      detail: "Peer 3 refused the change for a reason that is unknown here.",
+      members: [{ peerId: 3, reason: "it refuses" }],
+    });
+  });
+
+  it("is a sentence of this peer's own where the check is known", () => {
+    const own = { SESSION_LOST: "it has lost the session" };
+    expect(refusalRejection(3, "CLOCK_SKEW", undefined, []).detail).toContain("its clock is more than 5 s behind");
+    expect(refusalRejection(3, "SESSION_LOST", undefined, [], own).detail).toContain("it has lost the session");
+    expect(refusalRejection(3, "SESSION_LOST", undefined, []).members).toEqual([{ peerId: 3, reason: "it refuses" }]);
+  });
 });

@@ -166,8 +166,6 @@ export const S53 = (ghost: Ghost): Checker => {
     for (const named of members) {
       const { peerId, reason } = named;
       const assertSo = (): void => {
-        // Of a member that lies, a refusal without words too is told as it came.
-        if (ghost.isLying(peerId) && reason === "") return;
         if (typeof reason === "string" && reason !== "" && isSo(slot, named)) return;
         throw new Violation(
           "S53",

@@ -12,12 +12,12 @@ import { requestKey, requestLineOf } from "../../protocol/Forward.ts";
 import { forgotten, isFromBefore } from "../../protocol/DuplicateSuppression.ts";
 import type { Actor } from "../../protocol/Proposal.ts";
 import { currentVerdict, askAnewUnlessJustFound } from "../../protocol/Readiness.ts";
-import { refusalRejection } from "../../protocol/Refusals.ts";
+import { refusalRejection, type SpeakingCode } from "../../protocol/Refusals.ts";
 import { isAuthentic, type SignedStatement, signerOf } from "../../protocol/Statement.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import { asMember, unavailable, unready } from "../../protocol/Unavailable.ts";
 import { endsTooSoon } from "../../auth/Authorization.ts";
-import { type Rejection, type RejectionCode, rejection } from "../../base/Rejection.ts";
+import { type Rejection, rejection } from "../../base/Rejection.ts";
 import type { Step } from "../../protocol/Step.ts";
 import { answerOffered } from "./Offered.ts";
 import { enrollments, type Mirror, type OptionsRequest } from "./EnrollmentState.ts";
@@ -29,12 +29,19 @@ export const MIRROR_TIMER = "Session.mirror";
 const MIRROR_AGAIN_MILLIS = 500;
 
 /** Codes of a member's checks of a session that are passed on to the registrar. */
-const SPEAKING: ReadonlyArray<RejectionCode> = [
+const SPEAKING: ReadonlyArray<SpeakingCode> = [
   "WEBAUTHN_DISABLED",
   "INVALID_REQUEST_BODY",
   "INVALID_METADATA",
   "SESSION_CAPACITY",
 ];
+
+/** What a member's own checks of a session mean (SessionMember.ts). */
+const MEANINGS = {
+  REGISTRATION_TAKEN: "it has another session of this name",
+  WRONG_SESSION: "by its own judgement the request comes to another session",
+  REQUEST_REPEATED: "it keeps as many sessions of this request as it may",
+};
 
 /** Makes sessions for waiting requests when every member is known to be ready; called at the end of every event. */
 export const openSessions = (step: Step): void => {
@@ -197,7 +204,7 @@ export const onSessionVotes = (
     const refusal = refusals.find((each) => each.sessionDigest === begun.digest);
     if (refusal !== undefined) {
       // Another member's opinion: no duplicate may be judged by it again, and make a session that nobody waits for.
-      fail(step, offer, refusalRejection(from, refusal.code, undefined, SPEAKING), "only if remembered");
+      fail(step, offer, refusalRejection(from, refusal.code, undefined, SPEAKING, MEANINGS), "only if remembered");
       continue;
     }
     const ack = acks.find((each) => isSessionAck(step, begun.digest, from, each));

@@ -209,6 +209,20 @@ describe("a member that does not do its part", () => {
     },
   );
 
+  it("and ends the session with a word of its own is named, and its word is told to nobody", () => {
+    const cluster = keyed();
+    const word = "call mallory at once";
+    cluster.tamper = (from, _to, message) =>
+      from === 3 && message._tag === "Keygen.Package"
+        ? { _tag: "Keygen.Ended", sessionId: message.sessionId, code: word, members: [] }
+        : message;
+    create(cluster, 2, "request");
+    cluster.pass(1_000);
+    const answer = cluster.answers.get("request");
+    expect(answer).toMatchObject({ rejection: { members: [{ peerId: 3 }] } });
+    expect(JSON.stringify(answer)).not.toContain(word);
+  });
+
   it("and tells two different packages is found out, and nothing is made", () => {
     const cluster = keyed();
     cluster.tamper = (from, to, message) =>

@@ -10,7 +10,7 @@ import { DISPUTED, type Failure, say } from "./KeygenRounds.ts";
 import { KEYGEN, type Making } from "./Making.ts";
 import { type KeygenSession, makings } from "./MakingState.ts";
 import { makeKey } from "./MakeKey.ts";
-import { erasePending, isProposed, isRestedOn } from "./PendingRows.ts";
+import { erasePending, isProposed, isRestedOn, PENDING_CAPACITY } from "./PendingRows.ts";
 import { wipeOld } from "./SchemeRounds.ts";
 
 const ENDED_REMEMBERED = 256;
@@ -73,9 +73,18 @@ export const shareMissing = (peerId: PeerId, ref: string): Rejection =>
     { ref, members: [{ peerId, reason: "its share of the key is missing" }] },
   );
 
+/** What the codes of a session's end mean. */
+const MEANINGS = {
+  [SESSION_LOST]: "it has lost its part of making the key",
+  DONE: "by its records the key was made before",
+  REPLACED: "it was asked to make the key anew",
+  NOT_PROPOSED: "the key was not wanted any more",
+  [PENDING_CAPACITY]: "it keeps as many shares that wait for their keys as it may",
+};
+
 const told = (step: Step, from: PeerId, { code, members }: Failure, ref: string): Rejection => {
   if (code === SHARE_MISSING) return shareMissing(from, ref);
-  if (code !== DISPUTED) return refusalRejection(from, code, ref, makeKey.speaking);
+  if (code !== DISPUTED) return refusalRejection(from, code, ref, makeKey.speaking, MEANINGS);
   // Whoever accuses another may be the one at fault.
   const named = step.membership.peerIds.filter((peerId) => peerId === from || members.includes(peerId));
   return rejection(

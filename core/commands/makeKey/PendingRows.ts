@@ -9,7 +9,7 @@ import { generationKey, type KeyRows, keyTables } from "../keys/Tables.ts";
 import { KEYGEN } from "./Making.ts";
 import { makings, markOf, type PendingMark } from "./MakingState.ts";
 
-const PENDING_CAPACITY = "PENDING_CAPACITY";
+export const PENDING_CAPACITY = "PENDING_CAPACITY";
 /** An undecided proposal is about the key. */
 export const LOCKED = "LOCKED";
 export const PENDING_TIMER = "Keygen.pending";
