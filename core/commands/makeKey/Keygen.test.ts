@@ -209,6 +209,18 @@ describe("a member that does not do its part", () => {
     },
   );
 
+  it.each(["Keygen.Package", "Keygen.Share"])(
+    "and tells one other no %s has nobody accused, as who does not finish may wait for it",
+    (tag) => {
+      const cluster = keyed();
+      cluster.tamper = (from, to, message) => (from === 3 && to === 2 && message._tag === tag ? undefined : message);
+      create(cluster, 2, "request");
+      cluster.pass(10_000);
+      const reason = "it has not finished making the key: it, or a member that it waits for, does not go on";
+      expect(cluster.answers.get("request")).toMatchObject({ rejection: { members: [{ peerId: 2, reason }] } });
+    },
+  );
+
   it("and ends the session with a word of its own is named, and its word is told to nobody", () => {
     const cluster = keyed();
     const word = "call mallory at once";
@@ -218,9 +230,8 @@ describe("a member that does not do its part", () => {
         : message;
     create(cluster, 2, "request");
     cluster.pass(1_000);
-    const answer = cluster.answers.get("request");
-    expect(answer).toMatchObject({ rejection: { members: [{ peerId: 3 }] } });
-    expect(JSON.stringify(answer)).not.toContain(word);
+    expect(cluster.answers.get("request")).toMatchObject({ rejection: { members: [{ peerId: 3 }] } });
+    expect(JSON.stringify(cluster.answers.get("request"))).not.toContain(word);
   });
 
   it("and tells two different packages is found out, and nothing is made", () => {

@@ -119,18 +119,20 @@ export const failSession = (step: Step, session: KeygenSession, from: PeerId, fa
   turnAway(step, waitingFor(step, making.requestDigest), told(step, from, failure, making.ref));
 };
 
-/** The members that hold a session up, as far as this peer can see. */
+/**
+ * The members that have not done their part of a session, as far as this peer can see. Whoever tells its package has
+ * begun; that it goes no further may be the doing of another, which tells it alone nothing.
+ */
 export const silentIn = (
   step: Step,
   { packages, told: own, shares, stored }: KeygenSession,
 ): ReadonlyArray<MemberFault> => {
-  const lacks = (from: ReadonlyMap<PeerId, unknown>): ReadonlyArray<PeerId> =>
-    step.others.filter((peerId) => !from.has(peerId));
-  const heard = own === undefined ? lacks(packages) : lacks(shares);
-  return (heard.length > 0 ? heard : lacks(stored)).map((peerId) => ({
-    peerId,
-    reason: "it does not go on with making the key",
-  }));
+  const lacks = (from: ReadonlyMap<PeerId, unknown>, reason: string): ReadonlyArray<MemberFault> =>
+    step.others.flatMap((peerId) => (from.has(peerId) ? [] : [{ peerId, reason }]));
+  if (own === undefined) return lacks(packages, "it does not go on with making the key");
+  const waits = "it has not finished making the key: it, or a member that it waits for, does not go on";
+  const untold = lacks(shares, waits);
+  return untold.length > 0 ? untold : lacks(stored, waits);
 };
 
 /**
