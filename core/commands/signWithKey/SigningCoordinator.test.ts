@@ -213,6 +213,27 @@ describe("a member that does wrong", () => {
     expect(membersOf(cluster, "one").map(({ peerId }) => peerId)).toEqual([2, 3]);
     expect(rowsOf(cluster, "consents")).toEqual([0, 0, 0]);
   });
+
+  it.each([
+    ["KEY_DESTROYED", "the key is destroyed there"],
+    ["KEY_UNSHARED", "it knows the key as whole at one member"],
+    ["AUTHORITY_NOT_ATTACHED", "the authority is not attached or not enabled there"],
+    ["INVALID_COMMAND", "it refuses the command"],
+  ])("says nothing of the key in this peer's place, though no signature can do without it: %s", (code, reason) => {
+    const { cluster, isGood } = planted(2);
+    cluster.tamper = (from, _to, message) =>
+      from === 2 && message._tag === "Sign.Commit"
+        ? { _tag: "Sign.Refused", sessionId: message.sessionId, code }
+        : message;
+    cluster.sign(1, "one", "payments", data);
+    cluster.pass(5_000);
+    expect(codeOf(cluster, "one")).toBe("SIGNING_QUORUM_UNAVAILABLE");
+    expect(membersOf(cluster, "one")).toEqual([{ peerId: 2, reason }]);
+    cluster.tamper = (_from, _to, message) => message;
+    cluster.sign(1, "two", "payments", data);
+    cluster.pass(1_000);
+    expect(isGood("two")).toBe(true);
+  });
 });
 
 describe("messages of a signature", () => {

@@ -2,7 +2,6 @@
 import { type MemberFault, type Rejection, rejection, type RejectionCode } from "../../base/Rejection.ts";
 import { IS_SEALED, NO_TOKEN_KEYS } from "../../protocol/Unavailable.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
-import { authorityNotAttached, keyDestroyed, keyUnshared } from "../keys/KeyRefusals.ts";
 
 /** Sentences of our own: what another member writes is passed on to nobody. */
 const reasons: { readonly [code: string]: string } = {
@@ -43,23 +42,18 @@ const reasonOf = (code: string): string => {
 
 const HINT = "Get a token that every member accepts, and send the request again.";
 
-/** What no repetition changes while as many members say so. */
+/**
+ * What no repetition changes while as many members say so: they have something against the token. Of key and command
+ * this peer judges by its own rows alone, or one member could have a caller believe that its key is destroyed.
+ */
 const lasting: { readonly [code: string]: Rejection } = {
   UNAUTHENTICATED: rejection("UNAUTHENTICATED", "The members refuse the token.", HINT),
   ACCESS_DENIED: rejection("ACCESS_DENIED", "By the members' judgement the token lacks the permission.", HINT),
-  KEY_DESTROYED: keyDestroyed,
-  KEY_UNSHARED: keyUnshared,
-  AUTHORITY_NOT_ATTACHED: authorityNotAttached,
-  INVALID_COMMAND: rejection(
-    "INVALID_COMMAND",
-    "The members refuse the command.",
-    "Compare it with the authority's description.",
-  ),
 };
 
 const SIGNING_CODE: RejectionCode = "SIGNING_QUORUM_UNAVAILABLE";
 
-/** Whether the code speaks of the request, not of the member. */
+/** Whether the code speaks of the token, not of the member. */
 export const isLasting = (code: string): boolean => Object.hasOwn(lasting, code);
 
 /** 503: the peer that was asked takes part in nothing any more. */
