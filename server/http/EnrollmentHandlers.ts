@@ -3,6 +3,7 @@ import { Effect } from "effect";
 import { disabled, OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enrollment.ts";
 import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
 import { ENROLL_PATH, pageHeaders } from "../enroll/EnrollmentPage.ts";
+import { STRANGERS } from "./AnswerRoom.ts";
 import { answer, type ApiCall, authorizedToChange, type Handler } from "./ApiCall.ts";
 import { bodyOf, registeredAnswer } from "./ApproverHandlers.ts";
 import { registryEndpoints } from "./endpoints/RegistryEndpoints.ts";
@@ -40,5 +41,6 @@ const noPage = httpFault("NOT_FOUND", "The enrollment page has no such file.", "
 export const page: Handler = ({ holes: { file: name }, ports }) => {
   if (ports.peer.settings.relyingParty === undefined) return Effect.fail(faultOf(disabled));
   const file = ports.page.get(name === undefined ? ENROLL_PATH : `${ENROLL_PATH}/${name}`);
-  return file === undefined ? Effect.fail(noPage) : Effect.succeed({ status: 200, ...file, headers: pageHeaders });
+  if (file === undefined) return Effect.fail(noPage);
+  return Effect.succeed({ status: 200, ...file, headers: pageHeaders, caller: STRANGERS });
 };

@@ -59,5 +59,6 @@ export const describeAuthority: Handler = (call) =>
     const { reading } = call.ports.peer;
     const found = authorityDescription(reading, actor, query.get("keyId") ?? "", query.get("authorityId") ?? "");
     const { id, type, version = null, description = null, commandSchema } = yield* Either.mapLeft(found, faultOf);
-    return answer(identityEndpoints.describeAuthority, 200, { id, type, version, description, commandSchema });
+    const authority = { id, type, version, description, commandSchema };
+    return { ...answer(identityEndpoints.describeAuthority, 200, authority), caller: holderOf(actor) };
   });

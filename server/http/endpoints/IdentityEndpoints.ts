@@ -79,6 +79,13 @@ export const identityEndpoints = {
         },
       },
     },
-    problems: ["INVALID_QUERY", "ACCESS_DENIED", "KEY_NOT_FOUND", "KEY_DESTROYED", "AUTHORITY_NOT_ATTACHED"],
+    problems: [
+      "INVALID_QUERY",
+      "ACCESS_DENIED",
+      "KEY_NOT_FOUND",
+      "KEY_DESTROYED",
+      "AUTHORITY_NOT_ATTACHED",
+      "REQUEST_CAPACITY",
+    ],
   }),
 };

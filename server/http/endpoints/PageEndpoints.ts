@@ -34,7 +34,7 @@ export const pageEndpoints = {
     summary: "The page on which a holder makes a passkey",
     description: "Enrollment links lead here. Nothing behind `#` reaches a server.",
     answers: { 200: { description: "The page.", type: HTML } },
-    problems: ["WEBAUTHN_DISABLED"],
+    problems: ["WEBAUTHN_DISABLED", "REQUEST_CAPACITY"],
   }),
   readEnrollmentFile: endpoint({
     ...open,
@@ -51,6 +51,6 @@ export const pageEndpoints = {
       },
     ],
     answers: { 200: { description: "The file, of its own media type.", type: "*/*" } },
-    problems: ["WEBAUTHN_DISABLED", "NOT_FOUND"],
+    problems: ["WEBAUTHN_DISABLED", "NOT_FOUND", "REQUEST_CAPACITY"],
   }),
 };
