@@ -48,7 +48,9 @@ const keyFaultOf = (state: PeerState, self: PeerId, from: PeerId, message: KeyMe
     case "Repair.Sum":
     case "Repair.Refused": {
       const all = [...(repairs?.repairs.values() ?? [])];
-      const isAsked = all.some(({ open, helpers }) => open.sessionId === message.sessionId && helpers.includes(from));
+      const isAsked = all.some(
+        ({ session, helpers }) => session?.open.sessionId === message.sessionId && helpers.includes(from),
+      );
       return isAsked ? undefined : "it has not asked for that help";
     }
     case "Repair.Key":

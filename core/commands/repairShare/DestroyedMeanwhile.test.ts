@@ -29,7 +29,7 @@ const helpingAt = (cluster: KeyedCluster, peerId: number): number =>
 
 it.each<readonly [string, object, string, ReadonlyArray<number>]>([
   ["a destroyed key", { generation: 2, final: true }, "KEY_DESTROYED", [0, 0, 0]],
-  ["a destroyed generation", { generation: 1 }, "REPAIR_FAILED", [1, 1, 1]],
+  ["a destroyed generation", { generation: 1 }, "Repaired", [1, 1, 1]],
 ])("stores no share of %s", (_what, destruction, code, shares) => {
   const cluster = underRepair();
   expect([1, 2].map((peerId) => helpingAt(cluster, peerId))).toEqual([1, 1]);

@@ -140,7 +140,7 @@ describe("a repair", () => {
     cluster.repair(3, "one", "payments", [1, 2]);
     const [first] = asked.splice(0);
     if (first?._tag !== "Repair.Open") throw new Error("nobody was asked");
-    cluster.deliver(3, 1, { _tag: "Repair.Refused", sessionId: first.sessionId, code: "UNDECIDED" });
+    cluster.deliver(3, 1, { _tag: "Repair.Refused", sessionId: first.sessionId, code: "NOT_ACTIVE" });
     cluster.pass(200);
     cluster.repair(3, "two", "payments", [1, 2]);
     cluster.pass(240);

@@ -12,6 +12,18 @@ import type { Secret } from "../../threshold/Secret.ts";
 import type { SecretsFor } from "../../threshold/ThresholdScheme.ts";
 import type { RepairMessageOf, Wanted } from "./RepairMessages.ts";
 
+/** What all helpers are asked at once, and what they have told. */
+export interface Session {
+  readonly open: RepairMessageOf<"Repair.Open">;
+  readonly boxSeed: Secret;
+  /** Monotonic milliseconds: when helpers were asked last. */
+  readonly askedAt: number;
+  /** By helper: for each generation, in order. */
+  readonly sums: ReadonlyMap<PeerId, ReadonlyArray<Secret>>;
+  /** By helper: why it could not begin when it was asked last, though it may soon. */
+  readonly delays: ReadonlyMap<PeerId, string>;
+}
+
 /** At the member whose share is missing: the one repair that is under way. */
 export interface Repair {
   readonly requestId: string;
@@ -19,21 +31,18 @@ export interface Repair {
   readonly claims: ActorClaims;
   readonly line: RequestLine;
   readonly helpers: ReadonlyArray<PeerId>;
-  /** What was asked of all helpers. */
-  readonly open: RepairMessageOf<"Repair.Open">;
-  readonly boxSeed: Secret;
+  /** The call, which each helper judges. */
+  readonly evidence: RepairMessageOf<"Repair.Open">["evidence"];
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
-  /** Monotonic milliseconds: when helpers were asked last. */
-  readonly askedAt: number;
+  /** Undefined between two, and while a change is undecided at this peer before the first. */
+  readonly session: Session | undefined;
   /** Whether generations are asked for one at a time: of several, a helper lacks its own share of one. */
   readonly isSingly: boolean;
-  /** Generations whose shares this repair has stored, ascending. */
+  /** Generations whose shares this repair has stored, in the order in which it did. */
   readonly repaired: ReadonlyArray<number>;
   /** Generations that stay lost, and the helper that lacks its own share. */
   readonly lost: ReadonlyMap<number, PeerId>;
-  /** By helper: for each generation, in order. */
-  readonly sums: ReadonlyMap<PeerId, ReadonlyArray<Secret>>;
 }
 
 /** At a helper: one session of one target. */

@@ -23,7 +23,7 @@ import { generationKey, keyRows, keyTables } from "../keys/Tables.ts";
 import { askedOf, isIdle, isKept, rootOf, wantedHere } from "./Helper.ts";
 import type { RepairMessageOf, Wanted } from "./RepairMessages.ts";
 import { readHelpers } from "./RepairRequest.ts";
-import { type Repair, repairs } from "./RepairState.ts";
+import { type Repair, repairs, type Session } from "./RepairState.ts";
 import { openedFrom } from "./Secrets.ts";
 
 export const REPAIR_TIMER = "Repair.asking";
@@ -52,7 +52,7 @@ const preconditionFault = (step: Step): Rejection | undefined => {
   const reason = notReadyReason(step);
   if (reason !== undefined)
     return failed(`This peer cannot be repaired now: ${reason}.`, [{ peerId: step.self, reason }]);
-  return isIdle(step) ? undefined : failed("A change is undecided at this peer.");
+  return undefined;
 };
 
 /** An operator asks for the shares of one key. */
@@ -67,8 +67,8 @@ export const acceptRepair = (step: Step, { requestId, call, token, claims }: Ser
     return reject(step, requestId, crowded("Another repair is under way at this peer.", undefined));
   const evidence = { path: call.path, rawBody: call.rawBody, token };
   const line = requestLineOf(call, step.context.crypto);
-  const asked = { requestId, keyId, claims, line, helpers: helpers.right, arrivedAt: step.elapsed };
-  begin(step, { ...asked, isSingly: false, repaired: [], lost: new Map() }, evidence);
+  const asked = { requestId, keyId, claims, line, helpers: helpers.right, evidence, arrivedAt: step.elapsed };
+  begin(step, { ...asked, session: undefined, isSingly: false, repaired: [], lost: new Map() });
 };
 
 /** The generations of a key that members keep shares of, ascending. */
@@ -89,36 +89,30 @@ const isMissing = (step: Step, generation: Generation): boolean => {
   return share === undefined;
 };
 
-/** Asks for those that are missing, as many as one session takes or the newest alone; answers when none is. */
-const begin = (
-  step: Step,
-  wanted: Omit<Repair, "open" | "boxSeed" | "sums" | "askedAt">,
-  evidence: Repair["open"]["evidence"],
-): void => {
+/**
+ * Asks for those that are missing, as many as one session takes or the newest alone; answers when none is. While a change
+ * is undecided here it waits: what is repaired is that of one cutoff (contract 10.5).
+ */
+const begin = (step: Step, repair: Repair): void => {
   const { context, self } = step;
-  const kept = keptGenerations(step, wanted.keyId);
-  const all = kept.filter((each) => !wanted.lost.has(each.generation) && isMissing(step, each));
-  const missing = wanted.isSingly ? all.slice(-1) : all.slice(0, Limits.repairedGenerations);
-  if (missing.length === 0) return answer(step, wanted, kept);
+  const kept = keptGenerations(step, repair.keyId);
+  const all = kept.filter((each) => !repair.lost.has(each.generation) && isMissing(step, each));
+  const missing = repair.isSingly ? all.slice(-1) : all.slice(0, Limits.repairedGenerations);
+  if (missing.length === 0) return answer(step, repair, kept);
+  if (!isIdle(step)) return keep(step, repair);
   const { crypto, entropy } = context;
-  const sessionId = freshNonce(step, `repair session ${wanted.requestId}`);
+  const sessionId = freshNonce(step, `repair session ${repair.requestId}`);
   const boxSeed = new Secret(crypto.derive(entropy, `repair box ${self} ${sessionId}`));
-  const repair: Repair = {
-    ...wanted,
-    boxSeed,
-    sums: new Map(),
-    askedAt: step.elapsed,
-    open: {
-      _tag: "Repair.Open",
-      sessionId,
-      evidence,
-      generations: missing.map(({ generation, transcript }) => ({ generation, transcript })),
-      boxKey: context.keyCrypto.boxes.keyOf(boxSeed),
-      registryRoot: rootOf(step),
-    },
+  const open: Session["open"] = {
+    _tag: "Repair.Open",
+    sessionId,
+    evidence: repair.evidence,
+    generations: missing.map(({ generation, transcript }) => ({ generation, transcript })),
+    boxKey: context.keyCrypto.boxes.keyOf(boxSeed),
+    registryRoot: rootOf(step),
   };
-  keep(step, repair);
-  step.sendFlushed(repair.open, repair.helpers);
+  keep(step, { ...repair, session: { open, boxSeed, askedAt: step.elapsed, sums: new Map(), delays: new Map() } });
+  step.sendFlushed(open, repair.helpers);
 };
 
 const keep = (step: Step, repair: Repair): void => void step.editIn(repairs, "repairs").set(repair.requestId, repair);
@@ -135,6 +129,7 @@ const answer = (
   { requestId, lost, repaired: stored }: Pick<Repair, "requestId" | "lost" | "repaired">,
   kept: ReadonlyArray<Generation>,
 ): void => {
+  step.editIn(repairs, "repairs").delete(requestId);
   if (lost.size > 0) {
     const members = [...new Set(lost.values())].map((peerId) => ({ peerId, reason: SHARE_MISSING }));
     const detail = `Still lost, by generation: ${named([...lost.keys()])}; all others are repaired.`;
@@ -156,10 +151,15 @@ const fail = (step: Step, repair: Repair, why: string, members: ReadonlyArray<Me
   end(step, repair, { ...failed(`${why}${before}`, members), outcomeUnknown: repaired.length > 0 });
 };
 
-/** The repair that this helper's word is about. */
-const repairOf = (step: Step, from: PeerId, sessionId: Digest): Repair | undefined => {
+/** The repair that this helper's word is about, if that is one of the session under way. */
+const repairOf = (
+  step: Step,
+  from: PeerId,
+  sessionId: Digest,
+): { readonly repair: Repair; readonly session: Session } | undefined => {
   const [repair] = step.slice(repairs).repairs.values();
-  return repair?.open.sessionId === sessionId && repair.helpers.includes(from) ? repair : undefined;
+  const session = repair?.session;
+  return session?.open.sessionId === sessionId && repair?.helpers.includes(from) ? { repair, session } : undefined;
 };
 
 export const onSum = (
@@ -167,9 +167,10 @@ export const onSum = (
   from: PeerId,
   { sessionId, boxKey, boxes: sealed }: RepairMessageOf<"Repair.Sum">,
 ): void => {
-  const repair = repairOf(step, from, sessionId);
-  if (repair === undefined || repair.sums.has(from)) return;
-  const { open, boxSeed } = repair;
+  const found = repairOf(step, from, sessionId);
+  if (found === undefined || found.session.sums.has(from)) return;
+  const { repair, session } = found;
+  const { open, boxSeed } = session;
   const { self } = step;
   const asked = askedOf(step, open);
   const route = { what: "sum", target: self, asked, generations: open.generations, from, to: self } as const;
@@ -179,16 +180,17 @@ export const onSum = (
     return fail(step, repair, "A helper's word could not be read.", [
       { peerId: from, reason: "its boxes do not open" },
     ]);
-  const summed = { ...repair, sums: withEntry(repair.sums, from, opened) };
-  keep(step, summed);
-  if (summed.sums.size === summed.helpers.length) join(step, summed);
+  const summed = { ...session, sums: withEntry(session.sums, from, opened) };
+  keep(step, { ...repair, session: summed });
+  if (summed.sums.size === repair.helpers.length) join(step, repair, summed);
 };
 
 /** Adds up, compares with the verifying shares, and stores, all generations of the session or none. */
-const join = (step: Step, repair: Repair): void => {
+const join = (step: Step, repair: Repair, session: Session): void => {
   const boxes: Array<readonly [Wanted, Uint8Array]> = [];
-  for (const [at, wanted] of repair.open.generations.entries()) {
-    const sums = [...repair.sums.values()].flatMap((each) => each[at] ?? []);
+  const { open } = session;
+  for (const [at, wanted] of open.generations.entries()) {
+    const sums = [...session.sums.values()].flatMap((each) => each[at] ?? []);
     const box = joined(step, repair, wanted, sums);
     if (box === undefined)
       return fail(step, repair, "What the helpers told does not make the lost share; who was wrong cannot be seen.");
@@ -196,20 +198,17 @@ const join = (step: Step, repair: Repair): void => {
   }
   for (const [{ generation }, box] of boxes) {
     step.rows(keyTables).put("shares", generationKey(repair.keyId, generation), { box });
-    auditRepair(step, repair, generation);
+    auditRepair(step, repair, open.sessionId, generation);
   }
   const kept = keptGenerations(step, repair.keyId);
-  const stored = repair.open.generations.map(({ generation }) => generation);
+  const stored = open.generations.map(({ generation }) => generation);
   const repaired = [...repair.repaired, ...stored];
   const left = kept.filter(
     (each) => !stored.includes(each.generation) && !repair.lost.has(each.generation) && isMissing(step, each),
   );
-  if (left.length === 0) {
-    step.editIn(repairs, "repairs").delete(repair.requestId);
-    return answer(step, { ...repair, repaired }, kept);
-  }
+  if (left.length === 0) return answer(step, { ...repair, repaired }, kept);
   // The next session reads what this one has stored, so it begins in a later step.
-  keep(step, { ...repair, repaired, sums: new Map(), open: { ...repair.open, generations: [] } });
+  keep(step, { ...repair, repaired, session: undefined });
 };
 
 /** The box of a share that fits; undefined where it does not, or its generation has changed meanwhile. */
@@ -230,12 +229,17 @@ const joined = (step: Step, { keyId }: Repair, wanted: Wanted, sums: ReadonlyArr
   return box;
 };
 
-const auditRepair = (step: Step, { keyId, claims, line, helpers, open }: Repair, generation: number): void =>
+const auditRepair = (
+  step: Step,
+  { keyId, claims, line, helpers }: Repair,
+  sessionId: Digest,
+  generation: number,
+): void =>
   auditOfKey(step, {
     event: "SHARE_REPAIRED",
     outcome: "APPLIED",
     detail: `helped by peers ${helpers.join(", ")}`.slice(0, DETAIL_CHARACTERS),
-    id: open.sessionId,
+    id: sessionId,
     actor: { iss: claims.iss, sub: claims.sub, jti: claims.jti },
     keyId,
     generation,
@@ -258,50 +262,74 @@ const reasons: { readonly [code: string]: string } = {
   NOT_ACTIVE: "it is not an active member now",
 };
 
+/** These pass by themselves, in a moment: whoever gave up for them would never be repaired while changes go on. */
+const PASSING: ReadonlySet<string> = new Set(["UNDECIDED", "REGISTRY_DIFFERS"]);
+
 /** A helper lacks its share of the one generation that was asked for, or of one of several: then each is asked for alone. */
-const goOnWithout = (step: Step, repair: Repair, helper: PeerId): void => {
-  const [single] = repair.isSingly ? repair.open.generations : [];
+const goOnWithout = (step: Step, repair: Repair, { open }: Session, helper: PeerId): void => {
+  const [single] = repair.isSingly ? open.generations : [];
   const lost = single === undefined ? repair.lost : withEntry(repair.lost, single.generation, helper);
-  keep(step, { ...repair, lost, isSingly: true, sums: new Map(), open: { ...repair.open, generations: [] } });
+  keep(step, { ...repair, lost, isSingly: true, session: undefined });
 };
 
 export const onRefused = (step: Step, from: PeerId, { sessionId, code }: RepairMessageOf<"Repair.Refused">): void => {
-  const repair = repairOf(step, from, sessionId);
-  if (repair === undefined || repair.sums.has(from)) return;
-  if (code === "SHARE_MISSING" && (repair.isSingly || repair.open.generations.length > 1))
-    return goOnWithout(step, repair, from);
+  const found = repairOf(step, from, sessionId);
+  if (found === undefined || found.session.sums.has(from)) return;
+  const { repair, session } = found;
+  if (code === "SHARE_MISSING" && (repair.isSingly || session.open.generations.length > 1))
+    return goOnWithout(step, repair, session, from);
   // A member may send any word, such as one that every object has.
   const reason = (Object.hasOwn(reasons, code) ? reasons[code] : undefined) ?? "it refuses";
+  if (PASSING.has(code))
+    return keep(step, { ...repair, session: { ...session, delays: withEntry(session.delays, from, reason) } });
   fail(step, repair, `Peer ${from} does not help: ${reason}.`, [{ peerId: from, reason }]);
 };
 
-/** Asks again whoever has told nothing yet; gives up in time. */
+/** Whether a session is to begin: there is none, or a helper could not begin with a registry that is not this peer's now. */
+const isToBegin = (step: Step, { session }: Repair): boolean =>
+  session === undefined || (session.delays.size > 0 && session.open.registryRoot !== rootOf(step));
+
+/** When helpers are to be asked, in monotonic milliseconds. */
+const dueAt = (step: Step, { session }: Repair): number =>
+  session === undefined ? step.elapsed : session.askedAt + AGAIN_MILLIS;
+
+/** Asks again whoever has told nothing yet, or begins with all anew; gives up in time. */
 export const onRepairTimer = (step: Step): void => {
   for (const repair of step.slice(repairs).repairs.values()) {
-    const silent = repair.helpers.filter((each) => !repair.sums.has(each));
-    const members = silent.map((peerId) => ({ peerId, reason: "it has told nothing" }));
-    if (step.elapsed - repair.arrivedAt >= step.context.settings.answerMillis - 2 * AGAIN_MILLIS)
-      fail(step, repair, "Not every helper has done its part in time.", members);
-    else if (step.elapsed - repair.askedAt >= AGAIN_MILLIS) {
-      keep(step, { ...repair, askedAt: step.elapsed });
-      step.sendFlushed(repair.open, silent);
+    const { session } = repair;
+    if (step.elapsed - repair.arrivedAt >= step.context.settings.answerMillis - 2 * AGAIN_MILLIS) giveUp(step, repair);
+    else if (dueAt(step, repair) > step.elapsed) continue;
+    else if (session === undefined || isToBegin(step, repair)) begin(step, repair);
+    else {
+      keep(step, { ...repair, session: { ...session, askedAt: step.elapsed, delays: new Map() } });
+      step.sendFlushed(session.open, silentIn(repair));
     }
   }
 };
 
-/** Goes on with the next generations, unless the key is destroyed; called at the end of every event. */
+const silentIn = ({ helpers, session }: Repair): ReadonlyArray<PeerId> =>
+  helpers.filter((each) => session?.sums.has(each) !== true);
+
+const giveUp = (step: Step, repair: Repair): void => {
+  const { session } = repair;
+  if (session === undefined && !isIdle(step)) return fail(step, repair, "A change is undecided at this peer.");
+  const members = silentIn(repair).map((peerId) => ({
+    peerId,
+    reason: session?.delays.get(peerId) ?? "it has told nothing",
+  }));
+  fail(step, repair, "Not every helper has done its part in time.", members);
+};
+
+/** Ends it where the key is destroyed, and sees to it that the timer fires; called at the end of every event. */
 export const goOnRepairing = (step: Step): void => {
   if (step.slice(repairs).repairs.size === 0) return;
   for (const repair of step.slice(repairs).repairs.values())
     if (step.rows(keyTables).current("custodyKeys", repair.keyId)?.status !== "ACTIVE") end(step, repair, keyDestroyed);
-  for (const { open, boxSeed: _, sums: __, askedAt: ___, ...wanted } of step.slice(repairs).repairs.values()) {
-    if (open.generations.length > 0) continue;
-    step.editIn(repairs, "repairs").delete(wanted.requestId);
-    begin(step, wanted, open.evidence);
-  }
   // The timer of a repair that is over may fire while the next one is under way.
-  for (const { askedAt } of step.slice(repairs).repairs.values())
-    step.arm(REPAIR_TIMER, Math.max(1, askedAt + AGAIN_MILLIS - step.elapsed));
+  for (const repair of step.slice(repairs).repairs.values()) {
+    const isWaiting = isToBegin(step, repair) && !isIdle(step);
+    step.arm(REPAIR_TIMER, isWaiting ? AGAIN_MILLIS : Math.max(1, dueAt(step, repair) - step.elapsed));
+  }
 };
 
 /** Where this peer can take part no more, its callers are told and the secrets are gone. */
