@@ -130,9 +130,14 @@ const answer = (
   kept: ReadonlyArray<Generation>,
 ): void => {
   step.editIn(repairs, "repairs").delete(requestId);
-  if (lost.size > 0) {
-    const members = [...new Set(lost.values())].map((peerId) => ({ peerId, reason: SHARE_MISSING }));
-    const detail = `Still lost, by generation: ${named([...lost.keys()])}; all others are repaired.`;
+  // What was destroyed meanwhile is not lost: nobody has it.
+  const stillLost = [...lost].filter(([no]) => kept.some(({ generation }) => generation === no));
+  if (stillLost.length > 0) {
+    const members = [...new Set(stillLost.map(([, peerId]) => peerId))].map((peerId) => ({
+      peerId,
+      reason: SHARE_MISSING,
+    }));
+    const detail = `Still lost, by generation: ${named(stillLost.map(([no]) => no))}; all others are repaired.`;
     return reject(step, requestId, { ...failed(detail, members), outcomeUnknown: stored.length > 0 });
   }
   const repaired: KeyAnswer = { _tag: "Repaired", generations: kept.map(({ generation }) => generation) };
@@ -211,7 +216,7 @@ const join = (step: Step, repair: Repair, session: Session): void => {
   keep(step, { ...repair, repaired, session: undefined });
 };
 
-/** The box of a share that fits; undefined where it does not, or its generation has changed meanwhile. */
+/** The box of a share that fits; undefined where it does not. A session ends with the generations it is about. */
 const joined = (step: Step, { keyId }: Repair, wanted: Wanted, sums: ReadonlyArray<Secret>): Uint8Array | undefined => {
   const { context, membership, self } = step;
   const here = wantedHere(step, keyId, wanted);
@@ -320,11 +325,16 @@ const giveUp = (step: Step, repair: Repair): void => {
   fail(step, repair, "Not every helper has done its part in time.", members);
 };
 
-/** Ends it where the key is destroyed, and sees to it that the timer fires; called at the end of every event. */
+/** Lets go of what nobody keeps shares of any more, and sees to it that the timer fires; called at the end of every event. */
 export const goOnRepairing = (step: Step): void => {
   if (step.slice(repairs).repairs.size === 0) return;
-  for (const repair of step.slice(repairs).repairs.values())
-    if (step.rows(keyTables).current("custodyKeys", repair.keyId)?.status !== "ACTIVE") end(step, repair, keyDestroyed);
+  for (const repair of step.slice(repairs).repairs.values()) {
+    const { keyId, session } = repair;
+    if (step.rows(keyTables).current("custodyKeys", keyId)?.status !== "ACTIVE") end(step, repair, keyDestroyed);
+    // Helpers have let go of it too; whatever else is missing is asked for in another session.
+    else if (session?.open.generations.some((each) => wantedHere(step, keyId, each) === undefined) === true)
+      keep(step, { ...repair, session: undefined });
+  }
   // The timer of a repair that is over may fire while the next one is under way.
   for (const repair of step.slice(repairs).repairs.values()) {
     const isWaiting = isToBegin(step, repair) && !isIdle(step);
