@@ -25,6 +25,8 @@ import { openedFrom, type Route, sealedFor } from "./Secrets.ts";
 
 export const HELPING_TIMER = "Repair.helping";
 const HELPING_MILLIS = 1_000;
+/** A target asks again after 250 ms; who asks sooner was told all of it just now. */
+const SAID_AGAIN_MILLIS = 100;
 
 const OPEN_TAG = "CUSTODY_REPAIR_OPEN_V1";
 
@@ -73,6 +75,8 @@ const judge = (step: Step, target: PeerId, open: Open, actor: ActorCheck): Eithe
     parts,
     keys: new Map(),
     received: new Map(),
+    words: [],
+    saidAt: step.elapsed,
   });
 };
 
@@ -146,24 +150,41 @@ export const onOpen = (step: Step, from: PeerId, open: Open, actors: ReadonlyArr
   const known = step.slice(repairs).helping.get(from);
   if (known?.sessionId === open.sessionId) {
     if (known.asked !== askedOf(step, open)) return refuse(step, from, open.sessionId, "SESSION_TAKEN");
-    return goOn(step, known);
+    return sayAgain(step, known);
   }
   const judged = judge(step, from, open, actors[0] ?? { _tag: "Unavailable" });
   if (Either.isLeft(judged)) return refuse(step, from, open.sessionId, judged.left);
   // An earlier session of this target ends: it may begin anew, with other splits.
-  goOn(step, keep(step, judged.right));
+  tellKey(step, keep(step, judged.right));
 };
 
-/** Says again whatever others may still lack. */
-const goOn = (step: Step, helping: Helping): void => {
+const tellKey = (step: Step, helping: Helping): void => {
   const boxKey = step.context.keyCrypto.boxes.keyOf(helping.boxSeed);
   const key: RepairMessage = { _tag: "Repair.Key", sessionId: helping.sessionId, boxKey };
   step.sendFlushed(
     key,
     helping.helpers.filter((each) => each !== step.self && !helping.keys.has(each)),
   );
-  for (const peerId of helping.keys.keys()) sendParts(step, helping, peerId);
-  sendSum(step, helping);
+};
+
+/** Says again whatever others may still lack: what is sealed costs nothing more, however often a target asks. */
+const sayAgain = (step: Step, helping: Helping): void => {
+  if (step.elapsed - helping.saidAt < SAID_AGAIN_MILLIS) return;
+  keep(step, { ...helping, saidAt: step.elapsed });
+  tellKey(step, helping);
+  for (const { to, message } of helping.words) step.sendFlushed(message, [to]);
+};
+
+/** Says it, and keeps it to be said again. */
+const tell = (step: Step, helping: Helping, to: PeerId, message: RepairMessage): Helping => {
+  step.sendFlushed(message, [to]);
+  return keep(step, { ...helping, words: [...helping.words, { to, message }] });
+};
+
+/** Tells the target, now and whenever it asks again, that this session comes to nothing. */
+const tellUnreadable = (step: Step, helping: Helping): Helping => {
+  const { target, sessionId } = helping;
+  return tell(step, helping, target, { _tag: "Repair.Refused", sessionId, code: "PART_UNREADABLE" });
 };
 
 const routeOf = (step: Step, { target, asked, generations }: Helping, what: Route["what"], to: PeerId): Route => ({
@@ -175,17 +196,16 @@ const routeOf = (step: Step, { target, asked, generations }: Helping, what: Rout
   to,
 });
 
-const sendParts = (step: Step, helping: Helping, to: PeerId): void => {
-  const { target, sessionId, boxSeed, parts, keys } = helping;
+const tellParts = (step: Step, helping: Helping, to: PeerId): Helping => {
+  const { sessionId, boxSeed, parts, keys } = helping;
   const { boxes } = step.context.keyCrypto;
   const theirs = keys.get(to);
   const index = shareIndexOf(step.membership, to);
-  if (theirs === undefined || index === undefined) return;
+  if (theirs === undefined || index === undefined) return helping;
   const secrets = parts.flatMap((each) => each.get(index) ?? []);
   const sealed = sealedFor(boxes, boxSeed, theirs, routeOf(step, helping, "part", to), secrets);
-  if (sealed === undefined) return refuse(step, target, sessionId, "PART_UNREADABLE");
-  const message: RepairMessage = { _tag: "Repair.Part", sessionId, boxKey: boxes.keyOf(boxSeed), boxes: sealed };
-  step.sendFlushed(message, [to]);
+  if (sealed === undefined) return tellUnreadable(step, helping);
+  return tell(step, helping, to, { _tag: "Repair.Part", sessionId, boxKey: boxes.keyOf(boxSeed), boxes: sealed });
 };
 
 /** The session in which this member is another helper. */
@@ -199,8 +219,7 @@ const sessionOf = (step: Step, from: PeerId, sessionId: Digest): Helping | undef
 const withKey = (step: Step, helping: Helping, from: PeerId, boxKey: string): Helping => {
   if (helping.keys.has(from)) return helping;
   const keyed = keep(step, { ...helping, keys: withEntry(helping.keys, from, boxKey as BoxKey) });
-  sendParts(step, keyed, from);
-  return keyed;
+  return tellParts(step, keyed, from);
 };
 
 export const onKey = (step: Step, from: PeerId, { sessionId, boxKey }: RepairMessageOf<"Repair.Key">): void => {
@@ -221,13 +240,14 @@ export const onPart = (
   const route: Route = { ...routeOf(step, helping, "part", step.self), from };
   const parts = theirs && openedFrom(boxes, helping.boxSeed, theirs, route, sealed);
   if (parts === undefined) return refuse(step, helping.target, sessionId, "PART_UNREADABLE");
-  sendSum(step, keep(step, { ...helping, received: withEntry(helping.received, from, parts) }));
+  const received = withEntry(helping.received, from, parts);
+  const heard = keep(step, { ...helping, received });
+  if (received.size + 1 === helping.helpers.length) tellSum(step, heard);
 };
 
-/** The sums, once all helpers have told theirs. */
-const sendSum = (step: Step, helping: Helping): void => {
-  const { target, helpers, sessionId, keyId, generations, boxSeed, targetKey, parts, received } = helping;
-  if (received.size + 1 < helpers.length) return;
+/** The sums: all helpers have told theirs. */
+const tellSum = (step: Step, helping: Helping): void => {
+  const { target, sessionId, keyId, generations, boxSeed, targetKey, parts, received } = helping;
   const { keyCrypto } = step.context;
   const key = keyRows(step.view).get("custodyKeys", keyId);
   const scheme = key && suiteOf(keyCrypto, key.algorithm, key.scheme)?.shared;
@@ -240,13 +260,12 @@ const sendSum = (step: Step, helping: Helping): void => {
       ) ?? [],
   );
   // Whoever opens boxes rightly may still have put in what is no part.
-  if (sums.length < generations.length) return refuse(step, target, sessionId, "PART_UNREADABLE");
+  if (sums.length < generations.length) return void tellUnreadable(step, helping);
   const { boxes } = keyCrypto;
   const sealed = sealedFor(boxes, boxSeed, targetKey, routeOf(step, helping, "sum", target), sums);
   // Its own key is none: it can be told nothing.
   if (sealed === undefined) return;
-  const message: RepairMessage = { _tag: "Repair.Sum", sessionId, boxKey: boxes.keyOf(boxSeed), boxes: sealed };
-  step.sendFlushed(message, [target]);
+  tell(step, helping, target, { _tag: "Repair.Sum", sessionId, boxKey: boxes.keyOf(boxSeed), boxes: sealed });
 };
 
 /** Lets sessions go that have come to nothing in time. */

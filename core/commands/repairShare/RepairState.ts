@@ -10,7 +10,7 @@ import type { PeerId } from "../../protocol/Topology.ts";
 import type { BoxKey } from "../../threshold/Suite.ts";
 import type { Secret } from "../../threshold/Secret.ts";
 import type { SecretsFor } from "../../threshold/ThresholdScheme.ts";
-import type { RepairMessageOf, Wanted } from "./RepairMessages.ts";
+import type { RepairMessage, RepairMessageOf, Wanted } from "./RepairMessages.ts";
 
 /** What all helpers are asked at once, and what they have told. */
 export interface Session {
@@ -45,6 +45,12 @@ export interface Repair {
   readonly lost: ReadonlyMap<number, PeerId>;
 }
 
+/** What a helper has told somebody. */
+interface Word {
+  readonly to: PeerId;
+  readonly message: RepairMessage;
+}
+
 /** At a helper: one session of one target. */
 export interface Helping {
   readonly target: PeerId;
@@ -64,6 +70,10 @@ export interface Helping {
   readonly keys: ReadonlyMap<PeerId, BoxKey>;
   /** What others have told, by generation in order. */
   readonly received: ReadonlyMap<PeerId, ReadonlyArray<Secret>>;
+  /** What it has told, sealed once, to be said again. */
+  readonly words: ReadonlyArray<Word>;
+  /** Monotonic milliseconds: when it said all of it last. */
+  readonly saidAt: number;
 }
 
 export interface RepairState {

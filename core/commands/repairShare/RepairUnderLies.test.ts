@@ -1,7 +1,8 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { crypto, whole } from "../../../properties/cluster/Cluster.ts";
 import { KeyedCluster } from "../../../properties/cluster/PlantedKeys.ts";
+import type { Message } from "../../Message.ts";
 import type { Event } from "../../protocol/Event.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import { Secret } from "../../threshold/Secret.ts";
@@ -102,6 +103,37 @@ describe("a target that asks for one generation again and again", () => {
     cluster.repair(1, "two", "payments", [2, 3]);
     cluster.settle();
     expect(cluster.answers.get("two")).toEqual({ _tag: "Repaired", generations: [1] });
+  });
+});
+
+describe("a target that asks without end", () => {
+  it("is told all once in a while, and nothing is sealed again", () => {
+    const cluster = new KeyedCluster();
+    cluster.plantKey("payments");
+    cluster.write(1, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
+    const opens: Array<Message> = [];
+    const said: Array<Message> = [];
+    cluster.tamper = (from, to, message) => {
+      if (message._tag === "Repair.Open" && to === 2) opens.push(message);
+      if (from === 2 && message._tag.startsWith("Repair.")) said.push(message);
+      return message._tag === "Repair.Sum" ? undefined : message;
+    };
+    cluster.repair(1, "one", "payments", [2, 3]);
+    cluster.settle();
+    const first = said.splice(0);
+    expect(first.map(({ _tag }) => _tag)).toEqual(["Repair.Key", "Repair.Part", "Repair.Sum"]);
+    const [open] = opens;
+    if (open === undefined) throw new Error("nobody was asked");
+    const seal = vi.spyOn(nobleKeyCrypto.boxes, "seal");
+    for (let time = 0; time < 50; time += 1) cluster.deliver(2, 1, open);
+    cluster.settle();
+    expect(said).toEqual([]);
+    cluster.pass(200);
+    for (let time = 0; time < 50; time += 1) cluster.deliver(2, 1, open);
+    cluster.settle();
+    expect(said).toEqual(first.slice(1));
+    expect(seal).not.toHaveBeenCalled();
+    seal.mockRestore();
   });
 });
 
