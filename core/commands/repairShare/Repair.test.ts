@@ -116,6 +116,19 @@ describe("a lost share", () => {
   });
 });
 
+it("is made again though what a helper told the other one is lost, and the target has its sum", () => {
+  const cluster = lost(3);
+  let count = 0;
+  cluster.tamper = (from, _to, message) => {
+    if (from !== 1 || message._tag !== "Repair.Part") return message;
+    count += 1;
+    return count === 1 ? undefined : message;
+  };
+  cluster.repair(3, "one", "payments", [1, 2]);
+  cluster.pass(9_000);
+  expect(cluster.answers.get("one")).toEqual({ _tag: "Repaired", generations: [1] });
+});
+
 describe("a repair", () => {
   it.each<readonly [string, string, ReadonlyArray<number>]>([
     ["fewer helpers than sign", "INVALID_REQUEST_BODY", [1]],

@@ -298,7 +298,7 @@ const isToBegin = (step: Step, { session }: Repair): boolean =>
 const dueAt = (step: Step, { session }: Repair): number =>
   session === undefined ? step.elapsed : session.askedAt + AGAIN_MILLIS;
 
-/** Asks again whoever has told nothing yet, or begins with all anew; gives up in time. */
+/** Asks again, or begins with all anew; gives up in time. */
 export const onRepairTimer = (step: Step): void => {
   for (const repair of step.slice(repairs).repairs.values()) {
     const { session } = repair;
@@ -307,21 +307,17 @@ export const onRepairTimer = (step: Step): void => {
     else if (session === undefined || isToBegin(step, repair)) begin(step, repair);
     else {
       keep(step, { ...repair, session: { ...session, askedAt: step.elapsed, delays: new Map() } });
-      step.sendFlushed(session.open, silentIn(repair));
+      // Also whose sum is here: what it has told another helper may be lost.
+      step.sendFlushed(session.open, repair.helpers);
     }
   }
 };
 
-const silentIn = ({ helpers, session }: Repair): ReadonlyArray<PeerId> =>
-  helpers.filter((each) => session?.sums.has(each) !== true);
-
 const giveUp = (step: Step, repair: Repair): void => {
-  const { session } = repair;
+  const { helpers, session } = repair;
   if (session === undefined && !isIdle(step)) return fail(step, repair, "A change is undecided at this peer.");
-  const members = silentIn(repair).map((peerId) => ({
-    peerId,
-    reason: session?.delays.get(peerId) ?? "it has told nothing",
-  }));
+  const silent = helpers.filter((each) => session?.sums.has(each) !== true);
+  const members = silent.map((peerId) => ({ peerId, reason: session?.delays.get(peerId) ?? "it has told nothing" }));
   fail(step, repair, "Not every helper has done its part in time.", members);
 };
 
