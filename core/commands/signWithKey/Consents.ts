@@ -38,7 +38,7 @@ export const consentFault = (
 };
 
 /** What is consented to. */
-type Consent = Omit<Session, "sessionId" | "openedAt" | "seed" | "commitments">;
+type Consent = Omit<Session, "sessionId" | "openedAt" | "nonce" | "timestamp" | "seed" | "commitments">;
 
 /** Consents to it, in this step's transaction with its audit row, unless that was done before. */
 export const consent = (step: Step, session: Consent): void => {

@@ -103,6 +103,15 @@ describe("a signer whose coordinator uses the name of a session again", () => {
     expect(played.hear(played.open("a", data))).toEqual(refusal("SESSION_TAKEN"));
   });
 
+  it("says what it knows of the name before it reads another body for it", () => {
+    const played = new PlayedCoordinator();
+    const own = played.committed("a", data);
+    const unread = { ...played.open("a", data).evidence, rawBody: utf8ToBytes("{}") };
+    expect(played.hear(played.open("a", data, { evidence: unread }))).toEqual(refusal("SESSION_TAKEN"));
+    played.hear(played.package("a", data, [one, own]));
+    expect(played.hear(played.open("a", data, { evidence: unread }))).toEqual(refusal("SESSION_TAKEN"));
+  });
+
   it.each<readonly [string, (played: PlayedCoordinator) => void]>([
     ["a crash", ({ cluster }) => cluster.start(2)],
     [
@@ -248,6 +257,8 @@ describe("sessions that a coordinator hoards", () => {
     const most = Limits.signingSessionsOfCoordinator;
     for (let at = 0; at < most; at += 1) played.committed(`hoarded ${at}`, data);
     expect(played.hear(played.open("one more", data))).toEqual(refusal("SESSION_CAPACITY"));
+    const unread = { ...played.open("a", data).evidence, rawBody: utf8ToBytes("{}") };
+    expect(played.hear(played.open("unread", data, { evidence: unread }))).toEqual(refusal("SESSION_CAPACITY"));
     expect(played.hear(played.open("of another", data), 3)).toMatchObject({ _tag: "Sign.Commit" });
     played.cluster.pass(Limits.signingSessionMillis + 1_000);
     expect(signingIn(stateOf(played.cluster, 2)).sessions.size).toBe(0);

@@ -13,6 +13,7 @@ import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
 import type { Rejection } from "../../base/Rejection.ts";
 import { requestLineOf } from "../../protocol/Forward.ts";
+import { isSameActor, isSameLine, type RequestLine } from "../../protocol/Proposal.ts";
 import type { Step } from "../../protocol/Step.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import { Secret } from "../../threshold/Secret.ts";
@@ -42,7 +43,7 @@ const codeOf = <A>(judged: Either.Either<A, Rejection>): Either.Either<A, Refusa
   Either.mapLeft(judged, ({ code }) => code);
 
 /** The call that the coordinator was asked for. */
-const lineOf = (step: Step, { path, rawBody }: Open["evidence"]) =>
+const lineOf = (step: Step, { path, rawBody }: Open["evidence"]): RequestLine =>
   requestLineOf({ method: "POST", path, ifMatch: undefined, rawBody }, step.context.crypto);
 
 /** Deadlines by this member's own clock. */
@@ -81,20 +82,24 @@ const hasRoom = (step: Step, coordinator: PeerId, bytes: number): boolean => {
 /** What a signer has found right: by whom it was asked for what, and what that comes to. */
 type Judged = Pick<Coordinated, "request" | "claims" | "line" | "occasion" | "operation" | "signable">;
 
+/** What speaks against a question before its body is read. */
+const occasionFault = (step: Step, keyId: string, open: Open): Refusal | undefined => {
+  const here = generationHere(step, keyId);
+  if (here !== open.generation) return here < open.generation ? "GENERATION_BEHIND" : "GENERATION_AHEAD";
+  return isNonce(open.nonce) ? timeFault(step, open) : "WRONG_REQUEST";
+};
+
 /** Judges what a coordinator asks, whose caller's token was judged; left is why this member does not sign. */
 const judge = (
   step: Step,
   open: Open,
+  line: RequestLine,
   request: SigningRequest,
   claims: ActorClaims,
 ): Either.Either<Judged, Refusal> => {
   const { context, membership } = step;
-  const here = generationHere(step, request.keyId);
-  if (here !== open.generation) return Either.left(here < open.generation ? "GENERATION_BEHIND" : "GENERATION_AHEAD");
   const judged = codeOf(signable(step, request));
   if (Either.isLeft(judged)) return Either.left(judged.left);
-  const fault = isNonce(open.nonce) ? timeFault(step, open) : "WRONG_REQUEST";
-  if (fault !== undefined) return Either.left(fault);
   const { nonce, timestamp, expiresAt } = open;
   const occasion = { nonce, timestamp, expiresAt };
   const { clusterId } = membership.topology;
@@ -106,7 +111,7 @@ const judge = (
   return Either.right({
     request,
     claims,
-    line: lineOf(step, open.evidence),
+    line,
     occasion,
     operation,
     signable: judged.right,
@@ -126,12 +131,6 @@ export const commitTo = (
   const given = consentFault(step, { operation, messageDigest, expiresAt });
   if (given !== undefined) return Either.left(given);
   const key = sessionKey(coordinator, sessionId);
-  const { sessions, spent } = step.slice(signings);
-  const known = sessions.get(key);
-  // Another copy of the message; of anything else there is no second commitment under one name.
-  if (known !== undefined)
-    return known.operation === operation ? Either.right(known.commitments) : Either.left("SESSION_TAKEN");
-  if (spent.has(key)) return Either.left("SESSION_TAKEN");
   if (!hasRoom(step, coordinator, request.data.length)) return Either.left("SESSION_CAPACITY");
   const index = shareIndexOf(membership, self);
   const secret = heldShare(context, membership, self, generation);
@@ -146,6 +145,8 @@ export const commitTo = (
     request,
     claims,
     line,
+    nonce: occasion.nonce,
+    timestamp: occasion.timestamp,
     operation,
     expiresAt,
     generation: generation.generation,
@@ -161,7 +162,39 @@ const refuse = (step: Step, to: PeerId, sessionId: Digest, code: Refusal): void 
   step.sendFlushed(refused, [to]);
 };
 
-/** Everything is judged here, from the caller's own words and token. */
+/** Whether a session was opened by another copy of the message, with the same call of the same bearer. */
+const isCopy = (known: Session, open: Open, line: RequestLine, claims: ActorClaims): boolean =>
+  isSameLine(known.line, line) &&
+  isSameActor(known.claims, claims) &&
+  known.generation === open.generation &&
+  known.nonce === open.nonce &&
+  known.timestamp === open.timestamp &&
+  known.expiresAt === open.expiresAt;
+
+/**
+ * What is known under a coordinator's name for a session, so that one that uses it again, or has no place for another,
+ * costs little; undefined where it is new.
+ */
+const knownAs = (
+  step: Step,
+  from: PeerId,
+  open: Open,
+  line: RequestLine,
+  claims: ActorClaims,
+): Either.Either<NonceCommitments, Refusal> | undefined => {
+  const { sessions, spent } = step.slice(signings);
+  const key = sessionKey(from, open.sessionId);
+  const known = sessions.get(key);
+  if (known === undefined) {
+    if (spent.has(key)) return Either.left("SESSION_TAKEN");
+    return hasRoom(step, from, 0) ? undefined : Either.left("SESSION_CAPACITY");
+  }
+  // Of anything but a copy there is no second commitment under one name.
+  const fault = isCopy(known, open, line, claims) ? consentFault(step, known) : "SESSION_TAKEN";
+  return fault === undefined ? Either.right(known.commitments) : Either.left(fault);
+};
+
+/** Everything is judged here, from the caller's own words and token; what takes long is judged last. */
 const answerTo = (
   step: Step,
   from: PeerId,
@@ -173,9 +206,14 @@ const answerTo = (
   if (step.mode !== "active" && step.mode !== "joining") return Either.left("RECOVERING");
   const claims = codeOf(authorize(step.context, actor, [keyPermission(keyId, "sign")]));
   if (Either.isLeft(claims)) return Either.left(claims.left);
+  const fault = occasionFault(step, keyId, open);
+  if (fault !== undefined) return Either.left(fault);
+  const line = lineOf(step, open.evidence);
+  const known = knownAs(step, from, open, line, claims.right);
+  if (known !== undefined) return known;
   const request = codeOf(readSigning(keyId, open.evidence.rawBody));
   if (Either.isLeft(request)) return Either.left(request.left);
-  const judged = judge(step, open, request.right, claims.right);
+  const judged = judge(step, open, line, request.right, claims.right);
   return Either.isLeft(judged) ? Either.left(judged.left) : commitTo(step, from, open.sessionId, judged.right);
 };
 

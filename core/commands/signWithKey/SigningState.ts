@@ -25,6 +25,8 @@ export interface Session {
   readonly request: SigningRequest;
   readonly claims: ActorClaims;
   readonly line: RequestLine;
+  readonly nonce: string;
+  readonly timestamp: number;
   readonly operation: Digest;
   readonly expiresAt: number;
   readonly generation: number;
