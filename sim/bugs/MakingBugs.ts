@@ -216,6 +216,24 @@ export const makingBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "ends-others-too",
+    changes: "a member that ends one key generation erases what it has made in others",
+    finds: "K16",
+    schedule: "keygen-bad-box",
+    tampering: () => ({
+      delivered: (_world, { state, isIdle }, message, from) => {
+        const slice = state?.modules["makeKey"] as MakingState | undefined;
+        const writer = state?.cluster.membership?.writer;
+        if (message._tag !== "Keygen.Ended" || slice === undefined || !isIdle) return message;
+        if (from !== writer && !(state?.cluster.peer?.peerId === writer && slice.sessions.has(message.sessionId)))
+          return message;
+        for (const mark of slice.pending.values())
+          if (!mark.isHeld) Object.assign(mark, { sessionId: message.sessionId });
+        return message;
+      },
+    }),
+  },
+  {
     name: "repeated-creation-refused",
     changes: "whoever asks again for a key that was made is told that it exists already",
     finds: "K20",

@@ -1,12 +1,14 @@
 /**
  * K16: no caller and no member makes a peer hold more sessions, requests or pending shares than it may. A request to sign
  * holds a place until its caller is told, and no longer; none waits while a place is free. What is over does not stay,
- * and no key that is being made goes for another while there is room for both.
+ * and no key that is being made goes for another while there is room for both, nor with the session of another.
  */
+import type { Digest } from "../../core/base/Digest.ts";
+import type { MakingState } from "../../core/commands/makeKey/MakingState.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { Violation } from "../base/Violation.ts";
 import { isSigning } from "../requests/KeyRequests.ts";
-import type { Checker } from "./Checker.ts";
+import type { Checker, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
 
 /** By the name of a module's memory and of a part of it. */
@@ -91,6 +93,65 @@ const assertRoomMade = (slot: number, sessionId: string, before: Part, now: Part
     );
 };
 
+/** How long what was made waits for its proposal. */
+const PENDING_MILLIS = 60_000;
+/** A session that has done its part is remembered so, whatever became of what it made. */
+const DONE_ITS_PART = "SESSION_LOST";
+
+/** What a process has made, as it stored it. */
+interface Made {
+  readonly keyId: string;
+  readonly sessionId: Digest;
+  /** Monotonic milliseconds. */
+  readonly since: number;
+}
+
+/** Pending shares of one peer's process, each of which goes with what it was made for or made in. */
+class PendingShares {
+  readonly #made = new Map<string, Made>();
+  #gone: ReadonlyArray<readonly [key: string, made: Made]> = [];
+  /** Sessions that it has said, or was told, to be over. */
+  readonly #over = new Set<string>();
+
+  stored(key: string, made: Made): void {
+    this.#made.set(key, made);
+  }
+
+  /** @param state that of before */
+  erased(key: string, { modules }: PeerState, most: number): void {
+    const made = this.#made.get(key);
+    this.#made.delete(key);
+    const { pending } = (modules["makeKey"] as MakingState | undefined) ?? {};
+    const mark = pending?.get(key);
+    // A proposal rested on it, this process did not make it or forgot that by a seal, or there was no room for others.
+    if (made === undefined || mark?.isHeld !== false || mark.since === undefined) return;
+    if ((pending?.size ?? 0) >= most) return;
+    this.#gone = [...this.#gone, [key, made]];
+  }
+
+  over(sessionId: string): void {
+    this.#over.add(sessionId);
+  }
+
+  /** Holds what was erased against the state that this has led to. */
+  assertRight({ slot, store, state, decidedAt, isDamaged }: Watched): void {
+    if (this.#gone.length === 0) return;
+    const { ended } = (state?.modules["makeKey"] as MakingState | undefined) ?? {};
+    for (const [key, { keyId, sessionId, since }] of this.#gone) {
+      if (isDamaged || this.#over.has(sessionId) || decidedAt / 1_000 - since >= PENDING_MILLIS) continue;
+      const why = ended?.get(sessionId)?.code ?? DONE_ITS_PART;
+      const isDestroyed = store.get("custodyKeys", keyId)?.status === "DESTROYED";
+      if (why !== DONE_ITS_PART || isDestroyed || store.get("generations", key) !== undefined) continue;
+      throw new Violation(
+        "K16",
+        `nothing has ended session ${sessionId} at peer ${slot}, nor decided about generation ${key}`,
+        "what it made in that session is erased",
+      );
+    }
+    this.#gone = [];
+  }
+}
+
 /** What one process has held for too long at one look. */
 interface Overdue {
   readonly at: number;
@@ -117,6 +178,8 @@ export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
   const held: Array<Slices | undefined> = [];
   /** By slot, of the process that runs. */
   const overdue: Array<Overdue | undefined> = [];
+  /** The same. */
+  const shares: Array<PendingShares | undefined> = [];
   const assertGone = (slot: number, slices: Slices, now: number): void => {
     const before = overdue[slot];
     if (before !== undefined && now - before.at < LOOKED_AT_MILLIS) return;
@@ -131,6 +194,20 @@ export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
     stopped: ({ slot }) => {
       told[slot] = undefined;
       overdue[slot] = undefined;
+      shares[slot] = undefined;
+    },
+    written: {
+      pending: ({ slot, state, decidedAt }, write) => {
+        const own = (shares[slot] ??= new PendingShares());
+        if (write.op !== "remove") own.stored(write.key, { ...write.row, since: decidedAt / 1_000 });
+        else if (state !== undefined) own.erased(write.key, state, pendingShares);
+      },
+    },
+    sent: ({ slot }, message) => {
+      if (message._tag === "Keygen.Ended") shares[slot]?.over(message.sessionId);
+    },
+    delivered: ({ slot }, message) => {
+      if (message._tag === "Keygen.Ended") shares[slot]?.over(message.sessionId);
     },
     handled: ({ slot, honest, state }, _from, message, before) => {
       if (honest && message._tag === "Keygen.Open")
@@ -139,7 +216,9 @@ export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
     replied: ({ slot }, { requestId, asked }) => {
       if (asked !== undefined && isSigning(asked)) (told[slot] ??= new Set()).add(requestId);
     },
-    stepped: ({ slot, state, decidedAt }) => {
+    stepped: (peer) => {
+      const { slot, state, decidedAt } = peer;
+      shares[slot]?.assertRight(peer);
       const slices = state?.modules as Slices | undefined;
       if (slices !== undefined) assertGone(slot, slices, Math.floor(decidedAt / 1_000));
       const signing = slices?.["signing"] as Signing | undefined;
