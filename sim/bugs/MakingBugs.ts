@@ -234,6 +234,29 @@ export const makingBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "making-outlives-destruction",
+    changes: "a session that makes shares of a key stays in memory when that is destroyed",
+    finds: "K9",
+    schedule: "destroy-under-repair-and-refresh",
+    tampering: () => {
+      /** By process: the sessions that it had after its last step. */
+      const had = new Map<string, MakingState["sessions"]>();
+      return {
+        stepped: (_world, { slot, process, store }, { modules }) => {
+          const slice = modules["makeKey"] as MakingState | undefined;
+          if (slice === undefined) return;
+          const name = `${slot} ${process}`;
+          const over = [...(had.get(name) ?? [])].filter(
+            ([id, { making }]) =>
+              !slice.sessions.has(id) && store.get("custodyKeys", making.keyId)?.status === "DESTROYED",
+          );
+          if (over.length > 0) Object.assign(slice, { sessions: new Map([...slice.sessions, ...over]) });
+          had.set(name, slice.sessions);
+        },
+      };
+    },
+  },
+  {
     name: "repeated-creation-refused",
     changes: "whoever asks again for a key that was made is told that it exists already",
     finds: "K20",

@@ -13,7 +13,7 @@ import { rarely, SECOND } from "./Moment.ts";
 const TOKEN_MILLIS = 60_000;
 
 /** A request of nobody in particular, whose answer nobody waits for. */
-const ask = (world: World, peer: SimPeer, asked: Asked): void => {
+export const ask = (world: World, peer: SimPeer, asked: Asked): void => {
   const token = world.commands.token("good", world.realMillis, TOKEN_MILLIS, asked.permission);
   world.service.request(peer, world.service.newRequestId(), asked, token.text);
 };
@@ -75,7 +75,7 @@ export const changeUnderSigning = (act: ChangeUnderSigning): Nemesis => {
 const WIDTH = 16;
 
 /** A generation that others hold and a peer has lost its share of. */
-const lackingAt = (peer: SimPeer): string | undefined =>
+export const lackingAt = (peer: SimPeer): string | undefined =>
   allRows(peer.store, "generations").find(
     ({ state, keyId, generation }) =>
       state === "ACTIVE" &&
@@ -94,14 +94,14 @@ const liarsFirst: Helpers = (unit, others, threshold) => {
 };
 
 /** Any of them, in any order. */
-const anybody: Helpers = (unit, others, threshold) => {
+export const anybody: Helpers = (unit, others, threshold) => {
   const left = [...others];
   return Array.from({ length: Math.min(threshold, others.length) }, () =>
     left.splice(unit.between("helper", 0, 0, left.length - 1, 0, others.length), 1),
   ).flat();
 };
 
-const isRestored = ({ ghost }: World, { slot }: SimPeer): boolean => (ghost.restored & maskOf(slot)) !== 0;
+export const isRestored = ({ ghost }: World, { slot }: SimPeer): boolean => (ghost.restored & maskOf(slot)) !== 0;
 
 /** Whenever a peer has lost a share, its operator has it repaired. */
 const repairWith = (helpersOf: Helpers): Nemesis => {

@@ -1,6 +1,7 @@
 /** Schedules of keys: they are made, renewed, destroyed and used while processes end, disks go back and members lie. */
 import type { WorkloadPlan } from "../base/Plan.ts";
 import { betray } from "../faults/Treason.ts";
+import { destroyMeanwhile } from "../moments/DestroyedMeanwhile.ts";
 import {
   crashAtConsent,
   crashAtPackage,
@@ -182,10 +183,23 @@ export const keySchedules = {
     nemeses: () => [changeUnderSigning("refresh")],
   },
   "destroy-under-signing": {
+    share: 50,
     marks: { "a session was open when its key was changed": 4 },
     sizes: CLUSTER,
     plan: () => inUse,
     nemeses: () => [changeUnderSigning("destroy")],
+  },
+  // Whatever members make of a key while somebody has it destroyed goes with it.
+  "destroy-under-repair-and-refresh": {
+    share: 50,
+    marks: {
+      "a key was destroyed while a share of it was repaired": 8,
+      "a key was destroyed while new shares of it were made": 4,
+      "shares were stored of a key whose end was asked for": 12,
+    },
+    sizes: CLUSTER,
+    plan: () => ({ ...inUse, steps: 2_000 }),
+    nemeses: (choices) => [moments.restoreDeclared(choices, { times: 1, fromSlots: 8 }), destroyMeanwhile()],
   },
   "repair-with-traitor-helper": {
     share: 50,
