@@ -6,7 +6,7 @@
 import { Either } from "effect";
 import type { ActorCheck } from "../../auth/ActorCheck.ts";
 import { authorize } from "../../auth/Authorization.ts";
-import { withEntry } from "../../base/Copies.ts";
+import { copyOfSet, withEntry } from "../../base/Copies.ts";
 import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
 import type { Step } from "../../protocol/Step.ts";
@@ -75,6 +75,7 @@ const judge = (step: Step, target: PeerId, open: Open, actor: ActorCheck): Eithe
     parts,
     keys: new Map(),
     received: new Map(),
+    broken: new Set(),
     words: [],
     saidAt: step.elapsed,
   });
@@ -181,9 +182,10 @@ const tell = (step: Step, helping: Helping, to: PeerId, message: RepairMessage):
   return keep(step, { ...helping, words: [...helping.words, { to, message }] });
 };
 
-/** Tells the target, now and whenever it asks again, that this session comes to nothing. */
+/** Tells the target, once and whenever it asks again, that this session comes to nothing. */
 const tellUnreadable = (step: Step, helping: Helping): Helping => {
-  const { target, sessionId } = helping;
+  const { target, sessionId, words } = helping;
+  if (words.some(({ message }) => message._tag === "Repair.Refused")) return helping;
   return tell(step, helping, target, { _tag: "Repair.Refused", sessionId, code: "PART_UNREADABLE" });
 };
 
@@ -233,13 +235,16 @@ export const onPart = (
   { sessionId, boxKey, boxes: sealed }: RepairMessageOf<"Repair.Part">,
 ): void => {
   const known = sessionOf(step, from, sessionId);
-  if (known === undefined || known.received.has(from)) return;
+  if (known === undefined || known.received.has(from) || known.broken.has(from)) return;
   const helping = withKey(step, known, from, boxKey);
   const { boxes } = step.context.keyCrypto;
   const theirs = helping.keys.get(from);
   const route: Route = { ...routeOf(step, helping, "part", step.self), from };
   const parts = theirs && openedFrom(boxes, helping.boxSeed, theirs, route, sealed);
-  if (parts === undefined) return refuse(step, helping.target, sessionId, "PART_UNREADABLE");
+  if (parts === undefined) {
+    const broken = copyOfSet(helping.broken).add(from);
+    return void tellUnreadable(step, keep(step, { ...helping, broken }));
+  }
   const received = withEntry(helping.received, from, parts);
   const heard = keep(step, { ...helping, received });
   if (received.size + 1 === helping.helpers.length) tellSum(step, heard);

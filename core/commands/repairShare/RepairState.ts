@@ -70,6 +70,8 @@ export interface Helping {
   readonly keys: ReadonlyMap<PeerId, BoxKey>;
   /** What others have told, by generation in order. */
   readonly received: ReadonlyMap<PeerId, ReadonlyArray<Secret>>;
+  /** Others whose boxes did not open: whatever they say after that is not looked at. */
+  readonly broken: ReadonlySet<PeerId>;
   /** What it has told, sealed once, to be said again. */
   readonly words: ReadonlyArray<Word>;
   /** Monotonic milliseconds: when it said all of it last. */

@@ -137,6 +137,34 @@ describe("a target that asks without end", () => {
   });
 });
 
+describe("a helper whose boxes do not open", () => {
+  it("makes another one try the first of them, once, and say so once to a target that does not ask", () => {
+    const cluster = new KeyedCluster();
+    const generations = [1, 2, 3];
+    for (const no of generations) cluster.plantKey("payments", no, no);
+    cluster.write(
+      1,
+      generations.map((no) => ({ op: "remove", table: "shares", key: generationKey("payments", no) })),
+    );
+    const told: Array<string> = [];
+    let part: Message | undefined;
+    cluster.tamper = (from, to, message) => {
+      if (from === 2 && message._tag === "Repair.Refused") told.push(message.code);
+      if (from !== 3 || to !== 2 || message._tag !== "Repair.Part") return whole(from, to, message);
+      part = { ...message, boxes: message.boxes.map((box) => box.map((byte, at) => (at === 0 ? byte ^ 1 : byte))) };
+      return undefined;
+    };
+    cluster.repair(1, "one", "payments", [2, 3]);
+    cluster.settle();
+    if (part === undefined) throw new Error("helper 3 has told nothing");
+    const open = vi.spyOn(nobleKeyCrypto.boxes, "open");
+    for (let time = 0; time < 20; time += 1) cluster.deliver(2, 3, part);
+    expect(open).toHaveBeenCalledTimes(1);
+    expect(told).toEqual(["PART_UNREADABLE"]);
+    open.mockRestore();
+  });
+});
+
 describe("a helper whose box opens and holds no scalar", () => {
   it("stops no other helper, and nothing is stored", () => {
     const cluster = new KeyedCluster();

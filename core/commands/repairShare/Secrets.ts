@@ -38,7 +38,7 @@ export const sealedFor = (
   }
 };
 
-/** What is in them; undefined where one does not open, or there are not as many as generations. */
+/** What is in them; undefined at the first that does not open, or where there are not as many as generations. */
 export const openedFrom = (
   boxes: Boxes,
   seed: Secret,
@@ -47,11 +47,15 @@ export const openedFrom = (
   sealed: ReadonlyArray<Uint8Array>,
 ): ReadonlyArray<Secret> | undefined => {
   if (sealed.length !== route.generations.length) return undefined;
-  const secrets = route.generations.flatMap((wanted, at) => {
+  const secrets: Array<Secret> = [];
+  for (const [at, wanted] of route.generations.entries()) {
     const box = sealed[at];
-    return box === undefined ? [] : (boxes.open(seed, theirs, placeOf(route, wanted), box) ?? []);
-  });
-  if (secrets.length === sealed.length) return secrets;
-  for (const secret of secrets) secret.wipe();
-  return undefined;
+    const secret = box && boxes.open(seed, theirs, placeOf(route, wanted), box);
+    if (secret === undefined) {
+      for (const each of secrets) each.wipe();
+      return undefined;
+    }
+    secrets.push(secret);
+  }
+  return secrets;
 };
