@@ -28,6 +28,12 @@ const HELPING_MILLIS = 1_000;
 /** A target asks again after 250 ms; who asks sooner was told all of it just now. */
 const SAID_AGAIN_MILLIS = 100;
 
+/**
+ * How many earlier sessions of a target are remembered while one is under way. A target asks again after 250 ms, so that
+ * a copy comes late by no more of them than a repair goes through in about that time.
+ */
+const BEFORE_KEPT = 64;
+
 const OPEN_TAG = "CUSTODY_REPAIR_OPEN_V1";
 
 type Open = RepairMessageOf<"Repair.Open">;
@@ -41,7 +47,12 @@ export const rootOf = ({ state, context: { crypto } }: Step): Digest => crypto.s
 /** One cutoff: nothing is under way here that could change what is repaired. */
 export const isIdle = ({ state: { undecided } }: Step): boolean => undecided.preparations.size === 0;
 
-const judge = (step: Step, target: PeerId, open: Open, actor: ActorCheck): Either.Either<Helping, Refusal> => {
+const judge = (
+  step: Step,
+  target: PeerId,
+  open: Open,
+  actor: ActorCheck,
+): Either.Either<Omit<Helping, "before">, Refusal> => {
   const { context, membership, self } = step;
   const { sessionId, evidence, generations, boxKey, registryRoot } = open;
   const authorized = authorize(context, actor, [REPAIR_PERMISSION]);
@@ -153,10 +164,13 @@ export const onOpen = (step: Step, from: PeerId, open: Open, actors: ReadonlyArr
     if (known.asked !== askedOf(step, open)) return refuse(step, from, open.sessionId, "SESSION_TAKEN");
     return sayAgain(step, known);
   }
+  // Begun again it would take the place of the present one, of which this peer has told others its only key.
+  if (known?.before.includes(open.sessionId) === true) return refuse(step, from, open.sessionId, "SESSION_ENDED");
   const judged = judge(step, from, open, actors[0] ?? { _tag: "Unavailable" });
   if (Either.isLeft(judged)) return refuse(step, from, open.sessionId, judged.left);
   // An earlier session of this target ends: it may begin anew, with other splits.
-  tellKey(step, keep(step, judged.right));
+  const before = known === undefined ? [] : [...known.before, known.sessionId].slice(-BEFORE_KEPT);
+  tellKey(step, keep(step, { ...judged.right, before }));
 };
 
 const tellKey = (step: Step, helping: Helping): void => {

@@ -55,6 +55,8 @@ interface Word {
 export interface Helping {
   readonly target: PeerId;
   readonly sessionId: Digest;
+  /** The newest sessions of this target that ended as it began others: no repeated question begins them again. */
+  readonly before: ReadonlyArray<Digest>;
   /** Of all that the target has asked: a session is for that alone. */
   readonly asked: Digest;
   /** Monotonic milliseconds. */
