@@ -1,19 +1,22 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { ActorCheck } from "../../auth/ActorCheck.ts";
 import { Limits } from "../../base/Limits.ts";
 import { takeStep } from "../../Peer.ts";
 import type { Event } from "../../protocol/Event.ts";
 import { freshRecovery } from "../../protocol/TakingOver.ts";
+import { crypto } from "../../../properties/cluster/Cluster.ts";
 import { KeyedCluster, keyActor } from "../../../properties/cluster/PlantedKeys.ts";
 import {
   type Commitments,
   commitmentsOf,
+  digestOf,
   PlayedCoordinator,
   signingBody,
 } from "../../../properties/cluster/SigningByHand.ts";
 import { heard, openStep } from "../../../properties/cluster/OpenStep.ts";
 import { stateOf } from "../../../properties/cluster/Restoring.ts";
+import type { SignMessageOf } from "./SignMessages.ts";
 import { signingIn, signings } from "./SigningState.ts";
 
 const data = utf8ToBytes("pay 5");
@@ -263,6 +266,25 @@ describe("sessions that a coordinator hoards", () => {
     played.cluster.pass(Limits.signingSessionMillis + 1_000);
     expect(signingIn(stateOf(played.cluster, 2)).sessions.size).toBe(0);
     played.committed("later", data);
+  });
+
+  it.each<readonly [string, string, number, Partial<SignMessageOf<"Sign.Open">>]>([
+    ["for want of bytes", "SESSION_CAPACITY", Limits.signingSessionBytes / 4 - 2, { sessionId: digestOf("b") }],
+    ["under the name of another", "SESSION_TAKEN", 5, { nonce: "m".repeat(32) }],
+  ])("make a signer read no more bodies, %s", (_, code, length, more) => {
+    const played = new PlayedCoordinator();
+    played.committed("a", data);
+    const step = openStep(played.cluster, 2, played.now, played.cluster.now);
+    for (const [key, held] of step.slice(signings).sessions)
+      step
+        .editIn(signings, "sessions")
+        .set(key, { ...held, request: { ...held.request, data: new Uint8Array(length) } });
+    const open = played.open("a", data, more);
+    const hash = vi.spyOn(crypto, "sha256");
+    const { sendNow } = heard(step, 1, open, [keyActor]);
+    expect(sendNow).toEqual([{ _tag: "Send", to: 1, message: refusal(code) }]);
+    expect(hash).not.toHaveBeenCalledWith(open.evidence.rawBody);
+    hash.mockRestore();
   });
 
   it("hold no more bytes than a bound, whatever their number", () => {

@@ -93,7 +93,6 @@ const occasionFault = (step: Step, keyId: string, open: Open): Refusal | undefin
 const judge = (
   step: Step,
   open: Open,
-  line: RequestLine,
   request: SigningRequest,
   claims: ActorClaims,
 ): Either.Either<Judged, Refusal> => {
@@ -111,7 +110,7 @@ const judge = (
   return Either.right({
     request,
     claims,
-    line,
+    line: lineOf(step, open.evidence),
     occasion,
     operation,
     signable: judged.right,
@@ -162,14 +161,17 @@ const refuse = (step: Step, to: PeerId, sessionId: Digest, code: Refusal): void 
   step.sendFlushed(refused, [to]);
 };
 
-/** Whether a session was opened by another copy of the message, with the same call of the same bearer. */
-const isCopy = (known: Session, open: Open, line: RequestLine, claims: ActorClaims): boolean =>
-  isSameLine(known.line, line) &&
+/**
+ * Whether a session was opened by another copy of the message, with the same call of the same bearer. The body, of which
+ * a hash is made, is looked at last.
+ */
+const isCopy = (step: Step, known: Session, open: Open, claims: ActorClaims): boolean =>
   isSameActor(known.claims, claims) &&
   known.generation === open.generation &&
   known.nonce === open.nonce &&
   known.timestamp === open.timestamp &&
-  known.expiresAt === open.expiresAt;
+  known.expiresAt === open.expiresAt &&
+  isSameLine(known.line, lineOf(step, open.evidence));
 
 /**
  * What is known under a coordinator's name for a session, so that one that uses it again, or has no place for another,
@@ -179,7 +181,6 @@ const knownAs = (
   step: Step,
   from: PeerId,
   open: Open,
-  line: RequestLine,
   claims: ActorClaims,
 ): Either.Either<NonceCommitments, Refusal> | undefined => {
   const { sessions, spent } = step.slice(signings);
@@ -187,10 +188,11 @@ const knownAs = (
   const known = sessions.get(key);
   if (known === undefined) {
     if (spent.has(key)) return Either.left("SESSION_TAKEN");
-    return hasRoom(step, from, 0) ? undefined : Either.left("SESSION_CAPACITY");
+    // What is in a body is shorter than that: of whoever has no room for more, none is read or hashed.
+    return hasRoom(step, from, open.evidence.rawBody.length) ? undefined : Either.left("SESSION_CAPACITY");
   }
   // Of anything but a copy there is no second commitment under one name.
-  const fault = isCopy(known, open, line, claims) ? consentFault(step, known) : "SESSION_TAKEN";
+  const fault = isCopy(step, known, open, claims) ? consentFault(step, known) : "SESSION_TAKEN";
   return fault === undefined ? Either.right(known.commitments) : Either.left(fault);
 };
 
@@ -208,12 +210,11 @@ const answerTo = (
   if (Either.isLeft(claims)) return Either.left(claims.left);
   const fault = occasionFault(step, keyId, open);
   if (fault !== undefined) return Either.left(fault);
-  const line = lineOf(step, open.evidence);
-  const known = knownAs(step, from, open, line, claims.right);
+  const known = knownAs(step, from, open, claims.right);
   if (known !== undefined) return known;
   const request = codeOf(readSigning(keyId, open.evidence.rawBody));
   if (Either.isLeft(request)) return Either.left(request.left);
-  const judged = judge(step, open, line, request.right, claims.right);
+  const judged = judge(step, open, request.right, claims.right);
   return Either.isLeft(judged) ? Either.left(judged.left) : commitTo(step, from, open.sessionId, judged.right);
 };
 
