@@ -95,6 +95,23 @@ it.each([
   for (const each of members) expect(answer.rejection.members).toContainEqual(each);
 });
 
+it("blames no helper that it had no time to ask", () => {
+  const { cluster } = undecidedAt(TARGET);
+  const decided: Array<Message> = [];
+  cluster.tamper = (from, to, message) => {
+    if (to !== TARGET || !deciding.has(message._tag)) return message;
+    if (message._tag === "Commit" && from === 1) decided.push(message);
+    return undefined;
+  };
+  cluster.repair(TARGET, "one", "payments", [1, 2]);
+  cluster.pass(9_499);
+  const last = decided.at(-1);
+  if (last === undefined) throw new Error("nothing was decided");
+  cluster.deliver(TARGET, 1, last);
+  cluster.pass(1_500);
+  expect(cluster.answers.get("one")).toMatchObject({ rejection: { detail: "No time was left.", members: [] } });
+});
+
 it("asks for each lost generation once, and tells the audit of each once", () => {
   const cluster = new KeyedCluster();
   cluster.judge = () => keeper;

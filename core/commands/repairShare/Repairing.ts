@@ -315,9 +315,11 @@ export const onRepairTimer = (step: Step): void => {
 
 const giveUp = (step: Step, repair: Repair): void => {
   const { helpers, session } = repair;
-  if (session === undefined && !isIdle(step)) return fail(step, repair, "A change is undecided at this peer.");
-  const silent = helpers.filter((each) => session?.sums.has(each) !== true);
-  const members = silent.map((peerId) => ({ peerId, reason: session?.delays.get(peerId) ?? "it has told nothing" }));
+  // Nobody was asked, so nobody is to blame.
+  if (session === undefined)
+    return fail(step, repair, isIdle(step) ? "No time was left." : "A change is undecided at this peer.");
+  const silent = helpers.filter((each) => !session.sums.has(each));
+  const members = silent.map((peerId) => ({ peerId, reason: session.delays.get(peerId) ?? "it has told nothing" }));
   fail(step, repair, "Not every helper has done its part in time.", members);
 };
 
