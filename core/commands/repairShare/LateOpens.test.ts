@@ -9,7 +9,7 @@ type Open = RepairMessageOf<"Repair.Open">;
 
 /**
  * Peer 3 has lost two shares, and asks for one of them in a second session, as in the first one a helper lacked its own
- * share; what peer 2 tells it then is lost.
+ * share; all that peer 2 tells is lost at first.
  *
  * @param hears what helper 1 hears of the first session
  */
@@ -25,7 +25,7 @@ const inSecondSession = (hears: "all" | "nothing") => {
   const refused: Array<string> = [];
   cluster.tamper = (from, to, message) => {
     if (message._tag === "Repair.Refused") refused.push(message.code);
-    if (message._tag === "Repair.Sum" && from === 2) return undefined;
+    if (from === 2 && (message._tag === "Repair.Part" || message._tag === "Repair.Sum")) return undefined;
     if (message._tag !== "Repair.Open" || to !== 1) return message;
     opens.push(message);
     return hears === "nothing" && opens.length === 1 ? undefined : message;
@@ -53,4 +53,31 @@ it("begins no earlier session again for a copy of its question", () => {
   goOn();
   expect(refused).toEqual(["SESSION_ENDED"]);
   expect(cluster.answers.get("one")).toEqual({ _tag: "Repaired", generations: [1, 2] });
+});
+
+it("begins anew where an earlier question comes after a later one", () => {
+  const { cluster, first, refused, goOn } = inSecondSession("nothing");
+  cluster.deliver(1, 3, first);
+  goOn();
+  expect(refused).toEqual(["SESSION_ENDED"]);
+  expect(cluster.answers.get("one")).toEqual({ _tag: "Repaired", generations: [1, 2] });
+});
+
+it("goes on for longer than a helper keeps a session, which each of them does from when it heard of it", () => {
+  const cluster = new KeyedCluster(3, () => ({ answerMillis: 60_000 }));
+  cluster.plantKey("payments");
+  cluster.write(3, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
+  const refused: Array<string> = [];
+  const [hears, tells] = [cluster.now + 4_000, cluster.now + 25_000];
+  cluster.tamper = (from, to, message) => {
+    if (message._tag === "Repair.Refused") refused.push(message.code);
+    const isLost =
+      (message._tag === "Repair.Open" && to === 2 && cluster.now < hears) ||
+      (message._tag === "Repair.Sum" && from === 2 && cluster.now < tells);
+    return isLost ? undefined : whole(from, to, message);
+  };
+  cluster.repair(3, "one", "payments", [1, 2]);
+  cluster.pass(30_000);
+  expect(refused).toEqual([]);
+  expect(cluster.answers.get("one")).toEqual({ _tag: "Repaired", generations: [1] });
 });

@@ -225,18 +225,29 @@ describe("a repair", () => {
     expect(cluster.answers.get("two")).toEqual({ _tag: "Repaired", generations: [1] });
   });
 
-  it.each<readonly [string, (message: Message) => Message]>([
-    ["its sum", (message) => (message._tag === "Repair.Sum" ? { ...message, boxes: flipped(message.boxes) } : message)],
+  it.each<readonly [string, number, (message: Message) => Message]>([
+    [
+      "its sum",
+      1,
+      (message) => (message._tag === "Repair.Sum" ? { ...message, boxes: flipped(message.boxes) } : message),
+    ],
     [
       "its part",
+      // It says nothing of who was wrong, and may have come of messages that were late.
+      4,
       (message) => (message._tag === "Repair.Part" ? { ...message, boxes: flipped(message.boxes) } : message),
     ],
-    ["no sums", (message) => (message._tag === "Repair.Sum" ? { ...message, boxes: [] } : message)],
-  ])("whose helper says something else than %s stores nothing, and can be repeated", (_, lie) => {
+    ["no sums", 1, (message) => (message._tag === "Repair.Sum" ? { ...message, boxes: [] } : message)],
+  ])("whose helper says something else than %s stores nothing, and can be repeated", (_, begun, lie) => {
     const cluster = lost(3);
-    cluster.tamper = (from, _to, message) => (from === 2 ? lie(message) : message);
+    const sessions = new Set<string>();
+    cluster.tamper = (from, _to, message) => {
+      if (message._tag === "Repair.Open") sessions.add(message.sessionId);
+      return from === 2 ? lie(message) : message;
+    };
     cluster.repair(3, "one", "payments", [1, 2]);
-    cluster.settle();
+    cluster.pass(2_000);
+    expect(sessions.size).toBe(begun);
     expect(codeOf(cluster, "one")).toBe("REPAIR_FAILED");
     expect(sharesOf(cluster, 3)).toBe(0);
     cluster.tamper = (_from, _to, message) => message;

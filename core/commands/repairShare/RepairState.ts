@@ -16,12 +16,16 @@ import type { RepairMessage, RepairMessageOf, Wanted } from "./RepairMessages.ts
 export interface Session {
   readonly open: RepairMessageOf<"Repair.Open">;
   readonly boxSeed: Secret;
+  /** Monotonic milliseconds. */
+  readonly begunAt: number;
   /** Monotonic milliseconds: when helpers were asked last. */
   readonly askedAt: number;
   /** By helper: for each generation, in order. */
   readonly sums: ReadonlyMap<PeerId, ReadonlyArray<Secret>>;
   /** By helper: why it could not begin when it was asked last, though it may soon. */
   readonly delays: ReadonlyMap<PeerId, string>;
+  /** Whether a helper has lost it or cannot go on with it, so that another one is to begin. */
+  readonly isOver: boolean;
 }
 
 /** At the member whose share is missing: the one repair that is under way. */
@@ -37,6 +41,8 @@ export interface Repair {
   readonly arrivedAt: number;
   /** Undefined between two, and while a change is undecided at this peer before the first. */
   readonly session: Session | undefined;
+  /** How many sessions were given up because a helper could not go on with them. */
+  readonly givenUp: number;
   /** Whether generations are asked for one at a time: of several, a helper lacks its own share of one. */
   readonly isSingly: boolean;
   /** Generations whose shares this repair has stored, in the order in which it did. */

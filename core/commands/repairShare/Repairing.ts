@@ -28,6 +28,13 @@ import { openedFrom } from "./Secrets.ts";
 
 export const REPAIR_TIMER = "Repair.asking";
 const AGAIN_MILLIS = 250;
+/**
+ * A helper lets a session go in time, and another one would not: asked again, the first would have another key, and could
+ * not read what it was told before. So a session that is to last is begun anew at all helpers sooner than that.
+ */
+const SESSION_MILLIS = Limits.repairMillis - 4 * AGAIN_MILLIS;
+/** How often a repair begins anew because a helper cannot go on: it may be one that says so whatever it is told. */
+const GIVEN_UP_MOST = 3;
 /** Of an audit row. */
 const DETAIL_CHARACTERS = 512;
 
@@ -68,7 +75,7 @@ export const acceptRepair = (step: Step, { requestId, call, token, claims }: Ser
   const evidence = { path: call.path, rawBody: call.rawBody, token };
   const line = requestLineOf(call, step.context.crypto);
   const asked = { requestId, keyId, claims, line, helpers: helpers.right, evidence, arrivedAt: step.elapsed };
-  begin(step, { ...asked, session: undefined, isSingly: false, repaired: [], lost: new Map() });
+  begin(step, { ...asked, session: undefined, givenUp: 0, isSingly: false, repaired: [], lost: new Map() });
 };
 
 /** The generations of a key that members keep shares of, ascending. */
@@ -111,7 +118,9 @@ const begin = (step: Step, repair: Repair): void => {
     boxKey: context.keyCrypto.boxes.keyOf(boxSeed),
     registryRoot: rootOf(step),
   };
-  keep(step, { ...repair, session: { open, boxSeed, askedAt: step.elapsed, sums: new Map(), delays: new Map() } });
+  const times = { begunAt: step.elapsed, askedAt: step.elapsed };
+  const session = { open, boxSeed, ...times, sums: new Map(), delays: new Map(), isOver: false };
+  keep(step, { ...repair, session });
   step.sendFlushed(open, repair.helpers);
 };
 
@@ -263,12 +272,16 @@ const reasons: { readonly [code: string]: string } = {
   GENERATION_DIFFERS: "it has another record of the generation",
   SHARE_MISSING,
   PART_UNREADABLE: "it could not read what another helper told it",
+  SESSION_ENDED: "it was asked in another order",
   TOKEN_KEYS_UNAVAILABLE: "it cannot verify tokens",
   NOT_ACTIVE: "it is not an active member now",
 };
 
 /** These pass by themselves, in a moment: whoever gave up for them would never be repaired while changes go on. */
 const PASSING: ReadonlySet<string> = new Set(["UNDECIDED", "REGISTRY_DIFFERS"]);
+
+/** Messages that come late are a reason for these as well; then another session comes to something. */
+const OF_SESSION: ReadonlySet<string> = new Set(["PART_UNREADABLE", "SESSION_ENDED"]);
 
 /** A helper lacks its share of the one generation that was asked for, or of one of several: then each is asked for alone. */
 const goOnWithout = (step: Step, repair: Repair, { open }: Session, helper: PeerId): void => {
@@ -285,14 +298,24 @@ export const onRefused = (step: Step, from: PeerId, { sessionId, code }: RepairM
     return goOnWithout(step, repair, session, from);
   // A member may send any word, such as one that every object has.
   const reason = (Object.hasOwn(reasons, code) ? reasons[code] : undefined) ?? "it refuses";
-  if (PASSING.has(code))
-    return keep(step, { ...repair, session: { ...session, delays: withEntry(session.delays, from, reason) } });
+  const delayed = { ...session, delays: withEntry(session.delays, from, reason) };
+  if (PASSING.has(code)) return keep(step, { ...repair, session: delayed });
+  if (OF_SESSION.has(code) && (session.isOver || repair.givenUp < GIVEN_UP_MOST)) {
+    const givenUp = session.isOver ? repair.givenUp : repair.givenUp + 1;
+    return keep(step, { ...repair, givenUp, session: { ...delayed, isOver: true } });
+  }
   fail(step, repair, `Peer ${from} does not help: ${reason}.`, [{ peerId: from, reason }]);
 };
 
-/** Whether a session is to begin: there is none, or a helper could not begin with a registry that is not this peer's now. */
+/**
+ * Whether a session is to begin: there is none, or no more, or a helper could not begin with a registry that is not this
+ * peer's now.
+ */
 const isToBegin = (step: Step, { session }: Repair): boolean =>
-  session === undefined || (session.delays.size > 0 && session.open.registryRoot !== rootOf(step));
+  session === undefined ||
+  session.isOver ||
+  step.elapsed - session.begunAt >= SESSION_MILLIS ||
+  (session.delays.size > 0 && session.open.registryRoot !== rootOf(step));
 
 /** When helpers are to be asked, in monotonic milliseconds. */
 const dueAt = (step: Step, { session }: Repair): number =>
