@@ -1,6 +1,7 @@
 /**
  * K16: no caller and no member makes a peer hold more sessions, requests or pending shares than it may. A request to sign
- * holds a place until its caller is told, and no longer; none waits while a place is free. What is over does not stay,
+ * holds a place until its caller is told, and no longer; none waits while a place is free, and none is turned away while
+ * there is one in the line. What is over does not stay,
  * and no key that is being made goes for another while there is room for both, nor with the session of another.
  */
 import type { Digest } from "../../core/base/Digest.ts";
@@ -55,9 +56,18 @@ interface Item {
 type Part = ReadonlyMap<string | number, Item>;
 type Slices = Readonly<Record<string, Readonly<Record<string, Part>> | undefined>>;
 
+/** Whoever finds no place in the line is told so at once, or once half of its time is over. */
+const LINE_FULL = /^This peer has as many signatures under way /u;
+const PART_OF_TIME = 0.4;
+/** Places in the line of the service where it moves slowly, which are all that it surely has. */
+const USUALLY_IN_LINE = 64;
+
 const NOBODY: ReadonlySet<string> = new Set();
 
 type Signing = Readonly<Record<"requests" | "waiting", ReadonlyMap<string, Item>>>;
+
+const heldBy = (slices: Slices | undefined): number =>
+  (slices?.["signing"]?.["requests"]?.size ?? 0) + (slices?.["signing"]?.["waiting"]?.size ?? 0);
 
 /** @param told the requests of this process whose callers were told */
 const assertLine = (slot: number, { requests, waiting }: Signing, told: ReadonlySet<string>, atOnce: number): void => {
@@ -78,6 +88,21 @@ const assertLine = (slot: number, { requests, waiting }: Signing, told: Readonly
 const NOTHING: Part = new Map();
 const makingsIn = (state: PeerState | undefined): Part =>
   (state?.modules as Slices | undefined)?.["makeKey"]?.["sessions"] ?? NOTHING;
+
+/** How early the clock of a process may say that a time is over. */
+const EARLY_MILLIS = 1_000;
+
+/** At the writer: nobody but itself says that the time for a key is over. */
+const assertTimeUp = (slot: number, before: Slices | undefined, now: Slices | undefined, millis: number): void => {
+  const { sessions, ended } = (now?.["makeKey"] ?? {}) as Partial<MakingState>;
+  for (const [id, { deadline }] of ((before?.["makeKey"] ?? {}) as Partial<MakingState>).sessions ?? [])
+    if (sessions?.has(id) === false && ended?.get(id)?.code === "EXPIRED" && millis < deadline - EARLY_MILLIS)
+      throw new Violation(
+        "K16",
+        `peer ${slot} was making a key in session ${id} until ${deadline} ms`,
+        `at ${millis} ms it has given it up, as if the time were over`,
+      );
+};
 
 /** A making takes the place of those of its key, and of others where there are as many as may be. */
 const assertRoomMade = (slot: number, sessionId: string, before: Part, now: Part): void => {
@@ -170,8 +195,10 @@ const overdueIn = (slices: Slices, now: number): ReadonlySet<string> => {
   return names;
 };
 
-export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
+export const K16 = (ghost: Ghost): Checker => {
   const { signaturesAtOnce = USUALLY_AT_ONCE, pendingShares = USUALLY_PENDING } = ghost.capacities;
+  const { queuedCommands = OF_CALLERS, proposalsPerMessage = USUALLY_IN_LINE } = ghost.capacities;
+  const inLine = Math.min(OF_CALLERS, queuedCommands, proposalsPerMessage);
   /** By slot, of the process that runs. */
   const told: Array<Set<string> | undefined> = [];
   /** By slot: the memory of modules whose sizes were held last; a step that changes one makes another. */
@@ -180,6 +207,8 @@ export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
   const overdue: Array<Overdue | undefined> = [];
   /** The same. */
   const shares: Array<PendingShares | undefined> = [];
+  /** By slot: the requests to sign that its process held at one of its last two looks. */
+  const fullest: Array<number | undefined> = [];
   const assertGone = (slot: number, slices: Slices, now: number): void => {
     const before = overdue[slot];
     if (before !== undefined && now - before.at < LOOKED_AT_MILLIS) return;
@@ -195,6 +224,8 @@ export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
       told[slot] = undefined;
       overdue[slot] = undefined;
       shares[slot] = undefined;
+      held[slot] = undefined;
+      fullest[slot] = 0;
     },
     written: {
       pending: ({ slot, state, decidedAt }, write) => {
@@ -213,11 +244,22 @@ export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
       if (honest && message._tag === "Keygen.Open")
         assertRoomMade(slot, message.sessionId, makingsIn(before), makingsIn(state));
     },
-    replied: ({ slot }, { requestId, asked }) => {
-      if (asked !== undefined && isSigning(asked)) (told[slot] ??= new Set()).add(requestId);
+    replied: ({ slot, honest, settings }, { requestId, asked, answer, askedAt, repliedAt }) => {
+      if (asked === undefined || !isSigning(asked)) return;
+      (told[slot] ??= new Set()).add(requestId);
+      if (!honest || askedAt === undefined || answer._tag !== "Rejected" || !LINE_FULL.test(answer.rejection.detail))
+        return;
+      const isLate = repliedAt - askedAt >= PART_OF_TIME * 1_000 * (settings?.answerMillis ?? 0);
+      const count = fullest[slot] ?? 0;
+      if (!isLate && count + 1 < inLine)
+        throw new Violation(
+          "K16",
+          `a line has at least ${inLine} places, and peer ${slot} held ${count} requests to sign`,
+          `request ${requestId} was turned away, after ${repliedAt - askedAt} µs`,
+        );
     },
     stepped: (peer) => {
-      const { slot, state, decidedAt } = peer;
+      const { slot, honest, state, decidedAt } = peer;
       shares[slot]?.assertRight(peer);
       const slices = state?.modules as Slices | undefined;
       if (slices !== undefined) assertGone(slot, slices, Math.floor(decidedAt / 1_000));
@@ -225,7 +267,11 @@ export const K16 = (ghost: Pick<Ghost, "capacities">): Checker => {
       if (signing !== undefined && signing.requests.size + signing.waiting.size > 0)
         assertLine(slot, signing, told[slot] ?? NOBODY, signaturesAtOnce);
       if (slices === held[slot]) return;
+      const before = held[slot];
       held[slot] = slices;
+      fullest[slot] = Math.max(heldBy(before), heldBy(slices));
+      const isWriter = ghost.membership?.writer === slot && honest && ghost.lying === 0;
+      if (isWriter) assertTimeUp(slot, before, slices, decidedAt / 1_000);
       for (const [slice, part, bound] of [...most, ["makeKey", "pending", pendingShares] as const]) {
         const size = slices?.[slice]?.[part]?.size ?? 0;
         if (size > bound)

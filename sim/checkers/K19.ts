@@ -1,9 +1,11 @@
 /**
  * K19: a share is repaired at one cutoff (contract 10.5): the target asks, and a helper begins, with nothing undecided and
- * with the registry that the target has.
+ * with the registry that the target has. Nobody asks for what is there.
  */
+import type { Message } from "../../core/Message.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
+import { generationAt, opensAt } from "./KeyFacts.ts";
 import { Violation } from "../base/Violation.ts";
 
 export const K19 = (ghost: Ghost): Checker => {
@@ -20,6 +22,22 @@ export const K19 = (ghost: Ghost): Checker => {
       throw new Violation("K19", fact, `it has another registry than ${root}`);
   };
 
+  const assertLacking = (
+    peer: Watched,
+    { sessionId, evidence, generations }: Message & { _tag: "Repair.Open" },
+  ): void => {
+    const keyId = /^\/v1\/custody\/keys\/([^/]+)\/repair$/u.exec(evidence.path)?.[1] ?? "";
+    for (const { generation } of generations) {
+      const row = generationAt(peer.store, keyId, generation);
+      if (row !== undefined && opensAt(peer, row))
+        throw new Violation(
+          "K19",
+          `peer ${peer.slot} asks for generation ${generation} of ${keyId} in repair ${sessionId}`,
+          "its share is there, and opens",
+        );
+    }
+  };
+
   return {
     id: "K19",
     sent: (peer, message) => {
@@ -31,6 +49,7 @@ export const K19 = (ghost: Ghost): Checker => {
       begun.add(name);
       if (message._tag === "Repair.Open") {
         roots.set(sessionId, message.registryRoot);
+        assertLacking(peer, message);
         return assertCutoff(peer, sessionId, message.registryRoot, "asks for help");
       }
       const root = roots.get(sessionId);

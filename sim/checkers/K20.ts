@@ -1,7 +1,7 @@
 /**
  * K20: a change of a key that is refused for what the key is, is refused for what some peer's rows have said of it: it
  * was made otherwise, is destroyed, or has moved on. A repeated creation finds its key. A repair is refused for its key
- * or its helpers, exactly where these will not do.
+ * or its helpers, exactly where these will not do, and is done only once the shares are there.
  */
 import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { Rows } from "../../core/Tables.ts";
@@ -16,6 +16,7 @@ import {
 } from "../requests/KeyRequests.ts";
 import type { Checker, Reply, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
+import { generationAt, opensAt } from "./KeyFacts.ts";
 
 type Key = Rows["custodyKeys"];
 
@@ -56,11 +57,22 @@ const repairFaults: Partial<
     status === "DESTROYED" ? undefined : `it has the key as ${status ?? "none"}`,
 };
 
+/** A generation that is told to be repaired, and is not. */
+const missingStill = (peer: Watched, { keyId }: Repairing, repaired: ReadonlyArray<number>): string | undefined => {
+  if (peer.opened === undefined || peer.isDamaged) return undefined;
+  const missing = repaired.find((number) => {
+    const row = generationAt(peer.store, keyId, number);
+    return (row?.state === "ACTIVE" || row?.state === "HISTORICAL") && !opensAt(peer, row);
+  });
+  return missing === undefined ? undefined : `its share of generation ${missing} does not open there`;
+};
+
 /** Why the answer to a repair does not fit what was asked of this peer; undefined where it does. */
 const repairFault = (peer: Watched, asked: Repairing, answer: Reply["answer"]): string | undefined => {
   // What is judged from outside has no state to judge by.
   if (peer.state?.cluster.membership === undefined) return undefined;
   if (answer._tag === "Repaired" && !areHelpers(peer, asked)) return "it was served, and those helpers will not do";
+  if (answer._tag === "Repaired") return missingStill(peer, asked, answer.generations);
   if (answer._tag !== "Rejected") return undefined;
   return repairFaults[answer.rejection.code]?.(peer, asked, peer.store.get("custodyKeys", asked.keyId)?.status);
 };

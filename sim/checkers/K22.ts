@@ -1,9 +1,9 @@
 /**
  * K22: a coordinator asks a signer again that says nothing, until it has said something; it begins with no member that
- * has just left it waiting, or refused a package, while there is one that never has; and it names nobody as silent whom it
- * did not ask.
+ * has just left it waiting, or refused a package, while there is one that never has, nor chooses it before such a one has
+ * had time to commit; and it names nobody as silent whom it did not ask.
  */
-import type { SigningState } from "../../core/commands/signWithKey/SigningState.ts";
+import type { Coordinated, SigningState } from "../../core/commands/signWithKey/SigningState.ts";
 import type { Message } from "../../core/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { Violation } from "../base/Violation.ts";
@@ -55,6 +55,13 @@ type Signing = Pick<SigningState, "requests">;
 const signingOf = ({ state }: Watched): Signing | undefined =>
   (state?.modules as { readonly signing?: Signing } | undefined)?.signing;
 
+/**
+ * Milliseconds that others surely have to commit: half of a third of an attempt, of which there are three in nine tenths
+ * of the time of the caller.
+ */
+const surelyWaited = ({ arrivedAt, attempt: { startedAt } }: Coordinated, answerMillis: number): number =>
+  (0.9 * answerMillis - (startedAt - arrivedAt)) / 3 / 3 / 2;
+
 const SILENT = "it does not answer";
 
 const sessionsIn = (message: Message): ReadonlyArray<string> => {
@@ -69,6 +76,8 @@ class Coordinator {
   readonly attempts = new Map<string, Attempt>();
   readonly #services = new Map<PeerId, Service>();
   #requests: Signing["requests"] | undefined;
+  /** Sessions whose signers are known to be chosen. */
+  #chosen: ReadonlySet<string> = new Set();
   #refusal: Refusal | undefined;
 
   asks(message: Message, to: PeerId, at: number): void {
@@ -139,11 +148,24 @@ class Coordinator {
     });
   }
 
+  /** Requests whose signers were chosen in this step. */
+  chosen({ requests }: Signing): ReadonlyArray<Coordinated> {
+    const all = [...requests.values()].filter(({ attempt }) => attempt.packagedAt !== undefined);
+    const before = this.#chosen;
+    this.#chosen = new Set(all.map(({ attempt }) => attempt.sessionId));
+    return all.filter(({ attempt }) => !before.has(attempt.sessionId));
+  }
+
   /** Whether a member has just left this process waiting, or refused a package, and has been so ever since. */
   hasFailed(peerId: PeerId, at: number): boolean {
-    const { silentAt, refusedAt } = this.#serviceOf(peerId);
+    const { silentAt } = this.#serviceOf(peerId);
     const isSilent = silentAt !== undefined && silentAt < at && at - silentAt < AVOIDED_MICROS;
-    return isSilent || (refusedAt !== undefined && at - refusedAt < AVOIDED_MICROS);
+    return isSilent || this.hasRefused(peerId, at);
+  }
+
+  hasRefused(peerId: PeerId, at: number): boolean {
+    const { refusedAt } = this.#serviceOf(peerId);
+    return refusedAt !== undefined && refusedAt < at && at - refusedAt < AVOIDED_MICROS;
   }
 
   /** Whether a member was asked anything in an attempt of the request. */
@@ -188,6 +210,29 @@ class Coordinator {
 }
 
 export const K22 = (ghost: Ghost): Checker => {
+  /** Of one that was just chosen, though it refused its last package, while another had just been asked. */
+  const assertPatient = (peer: Watched, coordinator: Coordinator, chosen: Coordinated): void => {
+    const { attempt, imposters } = chosen;
+    const { packagedAt = 0, startedAt, commitments, refusals, asked } = attempt;
+    if (packagedAt - startedAt >= surelyWaited(chosen, peer.settings?.answerMillis ?? 0)) return;
+    const failed = attempt.chosen.find((each) => coordinator.hasRefused(each, peer.decidedAt));
+    const better = [...asked].find(
+      (each) =>
+        each !== peer.slot &&
+        !commitments.has(each) &&
+        !refusals.has(each) &&
+        !imposters.includes(each) &&
+        !ghost.isLying(each) &&
+        coordinator.isPrompt(each, peer.decidedAt),
+    );
+    if (failed !== undefined && better !== undefined)
+      throw new Violation(
+        "K22",
+        `peer ${failed} has just refused the package of peer ${peer.slot}, and peer ${better} never has`,
+        `peer ${peer.slot} waited ${packagedAt - startedAt} ms for peer ${better} and chose peer ${failed}`,
+      );
+  };
+
   const all: Array<Coordinator | undefined> = [];
   const at = (slot: number): Coordinator => (all[slot] ??= new Coordinator());
   const forget = ({ slot }: Watched): void => void (all[slot] = undefined);
@@ -211,6 +256,8 @@ export const K22 = (ghost: Ghost): Checker => {
       const coordinator = all[slot];
       const signing = signingOf(peer);
       if (coordinator === undefined || signing === undefined) return;
+      for (const chosen of coordinator.chosen(signing))
+        if (honest && !ghost.isLying(slot)) assertPatient(peer, coordinator, chosen);
       for (const { asked, wrong } of coordinator.begun(signing)) {
         if (!honest || ghost.isLying(slot)) continue;
         const failed = [...asked].find((each) => coordinator.hasFailed(each, decidedAt));

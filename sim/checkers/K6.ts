@@ -1,6 +1,7 @@
 /**
  * K6: the generations of a key rise one by one, one is active, and what is agreed about one is the same wherever it is
- * stored, from the moment when it waits for its certificate. Its state goes on and never back.
+ * stored, from the moment when it waits for its certificate. Its state goes on and never back: what is refreshed is
+ * superseded, what is rotated is history.
  */
 import type { Rows } from "../../core/Tables.ts";
 import { RecentMap } from "../../runtime/RecentMap.ts";
@@ -91,7 +92,8 @@ export const K6 = (ghost: Ghost): Checker => {
             `generation ${before} of ${keyId} was the newest at peer ${slot}`,
             `it is ${generation} now`,
           );
-        const head = generationAt(store, keyId, generation)?.state;
+        const newestRow = generationAt(store, keyId, generation);
+        const head = newestRow?.state;
         if (head !== (status === "ACTIVE" ? "ACTIVE" : "DESTROYED"))
           throw new Violation(
             "K6",
@@ -104,6 +106,13 @@ export const K6 = (ghost: Ghost): Checker => {
             "K6",
             `generation ${generation} of ${keyId} is active at peer ${slot}`,
             `the one before it is ${older ?? "not there"}`,
+          );
+        const due = newestRow?.madeBy === "REFRESH" ? "SUPERSEDED" : "HISTORICAL";
+        if (generation > 1 && older !== due && older !== "DESTROYED")
+          throw new Violation(
+            "K6",
+            `generation ${generation} of ${keyId} was made by ${newestRow?.madeBy ?? "nobody"}`,
+            `the one before it is ${older ?? "not there"} at peer ${slot}, not ${due}`,
           );
       },
     },

@@ -1,13 +1,13 @@
 /**
  * K7: an honest peer's share is the one that its generation says, and any of them, as many as sign, give the key: in the
- * toy group everything is looked at. A refresh keeps the key and changes every share; everything else makes a fresh key.
+ * toy group everything is looked at. So it is with what a restored peer has once it is a member again. A refresh keeps the key and changes every share; everything else makes a fresh key.
  */
 import type { Rows } from "../../core/Tables.ts";
 import { Violation } from "../base/Violation.ts";
 import { logarithmOf, numberOf, valueAt } from "../crypto/ToyGroup.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
-import { generationAt } from "./KeyFacts.ts";
+import { generationAt, opensAt } from "./KeyFacts.ts";
 
 type Generation = Rows["generations"];
 
@@ -64,6 +64,16 @@ export const K7 = (ghost: Ghost): Checker => {
         const fault = isWhole ? undefined : groupFault(write.row, topology?.threshold ?? 1, total);
         if (fault !== undefined) throw broken(write.row, peer.slot, fault);
         assertKey(peer, write.row);
+      },
+      restore: (peer, write) => {
+        if (write.op === "remove" || write.row.recovering || ghost.isLying(peer.slot) || peer.isDamaged) return;
+        if (peer.opened === undefined) return;
+        // What it brought along is of the key as it is now, or gone.
+        for (const { key } of peer.store.scan("shares", "", Number.MAX_SAFE_INTEGER)) {
+          const row = peer.store.get("generations", key);
+          if (row !== undefined && !opensAt(peer, row))
+            throw broken(row, peer.slot, "it is a member again, with a share that is of another");
+        }
       },
       shares: (peer, write) => {
         if (write.op === "remove" || ghost.isLying(peer.slot) || peer.isDamaged) return;

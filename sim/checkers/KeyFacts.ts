@@ -1,5 +1,7 @@
 /** What really happened with keys: what members made durable of generations and consents. */
+import { SELF } from "../../core/protocol/Tables.ts";
 import type { Rows, RowView, Write } from "../../core/Tables.ts";
+import type { Watched } from "./Checker.ts";
 import { maskOf, type PeerMask } from "./PeerMask.ts";
 
 type Generation = Rows["generations"];
@@ -63,3 +65,14 @@ export const generationKey = (keyId: string, generation: number): string =>
 /** The row of a generation at a peer. */
 export const generationAt = (store: RowView, keyId: string, generation: number): Generation | undefined =>
   store.get("generations", generationKey(keyId, generation));
+
+/** Whether the share of a generation opens at the peer; no one does where nobody can tell. */
+export const opensAt = ({ store, state, opened }: Watched, row: Generation): boolean => {
+  const box = store.get("shares", generationKey(row.keyId, row.generation))?.box;
+  const own = state?.cluster.peer?.peerId;
+  const index = store.get("topology", SELF)?.topology.members.find(({ peerId }) => peerId === own)?.shareIndex;
+  const { verifyingShares } = row.group;
+  const verifying =
+    verifyingShares.length === 0 ? row.publicKey : verifyingShares.find((each) => each.index === index)?.element;
+  return box !== undefined && verifying !== undefined && opened?.(row, verifying, box) !== undefined;
+};

@@ -2,7 +2,7 @@
  * S10, in the service's numbers; a run may have smaller ones: no peer holds more than 256 uncommitted preparations, nor
  * waits for the acknowledgements of more than 4,096 proposals beside what it had prepared by then; at the writer no registrar has more than 8 unfinished
  * sessions, and no more than 256 are unexpired; no member keeps more than 256 unexpired ones that one process of
- * the writer has made, nor more than 4 of one request. The writer remembers the options, with their invitations, that it
+ * the writer has made, nor more than 4 of one request; of those that go the oldest go first. The writer remembers the options, with their invitations, that it
  * told last: no more than 256, and as it takes another the first of them is not over. Refused responses are counted
  * where callers hear of them (`sim/requests/RefusedFinishes.ts`).
  */
@@ -115,6 +115,17 @@ const assertAcknowledged = (most: Room, slot: number, { undecided: { outbox } }:
     );
 };
 
+/** Throws {@link Violation} where a session went for want of room, and one that had been over for longer stays. */
+const assertOldest = (slot: number, gone: Row, kept: ReadonlyArray<Row>, now: number): void => {
+  const older = kept.find(({ session }) => session.expiresAt < Math.min(gone.session.expiresAt, now));
+  if (older !== undefined)
+    throw new Violation(
+      "S10",
+      `session ${older.session.registrationId} at peer ${slot} was over at ${older.session.expiresAt}`,
+      `it stays, and session ${gone.session.registrationId} goes, which lasts until ${gone.session.expiresAt}`,
+    );
+};
+
 /** What the writer has told of enrollments, in the order in which it did. */
 type Offered = ReadonlyMap<string, { readonly session: Pick<Row["session"], "expiresAt"> }>;
 
@@ -166,11 +177,20 @@ export const S10 = (ghost: Ghost): Checker => {
     written: {
       // Sessions that a restored disk has forgotten are void, and take up no room.
       restore: ({ slot }) => void sessions.delete(slot),
-      sessions: ({ slot, honest }, write) => {
+      sessions: ({ slot, honest, lastReading }, write, writes) => {
         if (!honest) return;
         const kept = sessions.get(slot) ?? new Map<string, Row>();
         sessions.set(slot, kept);
-        if (write.op === "remove") return void kept.delete(write.key);
+        if (write.op === "remove") {
+          const row = kept.get(write.key);
+          kept.delete(write.key);
+          const going = new Set<string>(writes.flatMap(({ op, key }) => (op === "remove" ? [key] : [])));
+          const left = [...kept].flatMap(([key, each]) => (going.has(key) ? [] : [each]));
+          // One that a response may be for stays; where nothing is undecided there is none.
+          if (row !== undefined && ghost.openAt(slot).size === 0)
+            assertOldest(slot, row, left, Math.min(lastReading, before[slot] ?? lastReading));
+          return;
+        }
         kept.set(write.key, write.row);
         if (write.op !== "insert") return;
         const all = [...kept.values()];

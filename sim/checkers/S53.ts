@@ -47,6 +47,9 @@ const ofItself = (state: PeerState): string | undefined => {
     : undefined;
 };
 
+/** A signature that too few members give. */
+const FEW = /^Fewer than /u;
+
 const SEALED = "it is sealed";
 const VERIFIED = "its records are being verified";
 const DAMAGED = "its stored records do not hold";
@@ -182,6 +185,8 @@ export const S53 = (ghost: Ghost): Checker => {
   };
 
   const assertTold = (slot: number, requestId: string, { code, detail, members }: Rejection): void => {
+    if (code === "SIGNING_QUORUM_UNAVAILABLE" && FEW.test(detail) && members.length === 0)
+      throw new Violation("S53", `peer ${slot} answered request ${requestId}: ${detail}`, "it names no member");
     if (code !== "APPROVER_REPLICATION_UNAVAILABLE") return;
     // One that lies refuses with codes of other commands too.
     const untold = members.find(({ peerId, reason }) => speaking.has(reason) && !ghost.isLying(peerId));

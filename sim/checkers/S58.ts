@@ -1,6 +1,7 @@
 /**
  * S58: no caller waits, or is left in doubt, for nothing. One that is turned away for certain by the writer is told so,
  * as long as its peer can remember it, and no more often than that; and nobody waits long for a writer that says nothing.
+ * A writer forgets nobody whose request it has taken.
  */
 import type { Message } from "../../core/Message.ts";
 import type { Rejection } from "../../core/base/Rejection.ts";
@@ -9,6 +10,7 @@ import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Checker, Reply, Watched } from "./Checker.ts";
 import { type Ghost, maskOf } from "./Ghost.ts";
 import { votesOnRequest } from "./Votes.ts";
+import { WaitingCallers } from "./WaitingCallers.ts";
 import { Violation } from "../base/Violation.ts";
 
 /** Denials that a peer of the service remembers. */
@@ -40,6 +42,8 @@ interface Asker {
   told: ReadonlyArray<Told>;
   /** A writer remembers its own callers too, and may become another member that is not the writer. */
   hasBeenWriter: boolean;
+  /** At the writer. */
+  readonly waiting: WaitingCallers;
 }
 
 const begun = (): Asker => ({
@@ -48,6 +52,7 @@ const begun = (): Asker => ({
   heard: new Map(),
   told: [],
   hasBeenWriter: false,
+  waiting: new WaitingCallers(),
 });
 
 /** Whether a peer takes in what it is told. */
@@ -126,12 +131,20 @@ export const S58 = (ghost: Ghost): Checker => {
     id: "S58",
     booted: forget,
     stopped: forget,
-    stepped: ({ slot, state }) => {
+    stepped: ({ slot, honest, state, decidedAt }) => {
       if (state === undefined) return;
       if (!isFit(state)) all[slot]?.denials.clear();
-      if (state.cluster.membership?.writer === slot) askerAt(slot).hasBeenWriter = true;
+      const isWriter = state.cluster.membership?.writer === slot;
+      if (!isWriter || !isFit(state)) all[slot]?.waiting.forget();
+      if (!isWriter) return;
+      const asker = askerAt(slot);
+      asker.hasBeenWriter = true;
+      const lost = isFit(state) ? asker.waiting.lost(state, decidedAt) : undefined;
+      if (lost !== undefined && honest && !ghost.isLying(slot))
+        throw new Violation("S58", `peer ${slot} has taken ${lost}`, "it holds it no more and has answered nothing");
     },
     sent: ({ slot }, message, to, at) => {
+      if (message._tag === "Outcome") all[slot]?.waiting.answered(to, message.requestId, at);
       if (message._tag !== "Forward") return;
       const { forwarded } = askerAt(slot);
       const { requestId } = message.forward;
@@ -145,6 +158,7 @@ export const S58 = (ghost: Ghost): Checker => {
     },
     replied: ({ slot, honest }, reply) => {
       const asker = all[slot];
+      asker?.waiting.answered(slot, reply.requestId, reply.repliedAt);
       if (asker === undefined || !asker.forwarded.has(reply.requestId)) return;
       const { answer, asked, requestId } = reply;
       if (honest && !ghost.isLying(slot)) {

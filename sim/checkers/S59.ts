@@ -45,6 +45,8 @@ export const S59 = (ghost: Ghost): Checker => {
     // Once nobody is missing it may wait for members to show that its disk is not an old one.
     if ((missing.length > 0 || said.stage !== "DECIDED") && numbersIn(said.waitsFor) !== missing.join(" "))
       throw wrong(peer, said, `what is missing is: ${missing.join(" ") || "nobody"}`);
+    const due = said.stage === "PINNED" ? "to accept" : "to take the registry";
+    if (missing.length > 0 && !said.waitsFor.endsWith(due)) throw wrong(peer, said, `those are ${due}`);
   };
 
   const assertAtTarget = (peer: Watched, said: PromotionStatus): void => {
