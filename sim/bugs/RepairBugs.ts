@@ -1,5 +1,6 @@
 /** Bugs in when members repair a share, and in what their audits tell of it. */
 import { rejection } from "../../core/base/Rejection.ts";
+import type { RepairState } from "../../core/commands/repairShare/RepairState.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
 import { FOREIGN, type PlantedBug, rows } from "./PlantedBug.ts";
 
@@ -35,6 +36,29 @@ export const repairBugs: ReadonlyArray<PlantedBug> = [
           hidden.get(peer)?.();
           hidden.delete(peer);
           return message;
+        },
+      };
+    },
+  },
+  {
+    name: "repair-outlives-destruction",
+    changes: "a helper keeps its part in the repair of a key that is destroyed",
+    finds: "K9",
+    schedule: "destroy-under-repair-and-refresh",
+    tampering: () => {
+      /** By process: the sessions that it had after its last step. */
+      const had = new Map<string, RepairState["helping"]>();
+      return {
+        stepped: (_world, { slot, process, store }, { modules }) => {
+          const slice = modules["repairs"] as RepairState | undefined;
+          if (slice === undefined) return;
+          const name = `${slot} ${process}`;
+          const over = [...(had.get(name) ?? [])].filter(
+            ([target, { keyId }]) =>
+              !slice.helping.has(target) && store.get("custodyKeys", keyId)?.status === "DESTROYED",
+          );
+          if (over.length > 0) Object.assign(slice, { helping: new Map([...slice.helping, ...over]) });
+          had.set(name, slice.helping);
         },
       };
     },
