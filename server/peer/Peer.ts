@@ -252,7 +252,8 @@ export class Peer {
     const acts = this.#operators.withWaiting(operation.act);
     const answer = await this.#callers.ask(
       (requestId) => this.#dispatch({ _tag: "DeclareRestore", requestId, acts }),
-      "The declaration was not written in time; ask for the status of this peer.",
+      "The declaration was not written in time; it may still take effect.",
+      "Look at mode and incarnation in the status: repeating begins one more incarnation.",
     );
     if (answer._tag === "Restoring" && answer.incarnation !== undefined) operation.written();
     return answer;
