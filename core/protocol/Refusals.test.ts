@@ -78,7 +78,7 @@ describe("what a caller is told of a member's refusal", () => {
 
   it("is a sentence of this peer's own where the check is known", () => {
     const own = { SESSION_LOST: "it has lost the session" };
-    expect(refusalRejection(3, "CLOCK_SKEW", undefined, []).detail).toContain("its clock is more than 5 s behind");
+    expect(refusalRejection(3, "CLOCK_SKEW", undefined, []).detail).toContain("its clock differs by more than 5 s");
     expect(refusalRejection(3, "SESSION_LOST", undefined, [], own).detail).toContain("it has lost the session");
     expect(refusalRejection(3, "SESSION_LOST", undefined, []).members).toEqual([{ peerId: 3, reason: "it refuses" }]);
   });

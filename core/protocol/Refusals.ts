@@ -83,24 +83,24 @@ type Meanings = { readonly [check: string]: string };
 
 /** Of checks that concern no request (protocol.md 3.1, 4a). */
 const meanings: Meanings = {
-  SLOT_TAKEN: "it has the change's number for another one",
-  VERSION_NOT_SPOKEN: "it does not speak the change's version",
+  SLOT_TAKEN: "another change has its number there",
+  VERSION_NOT_SPOKEN: "the change's version is not spoken there",
   CONFIGURATION_DIFFERS: "its cluster configuration differs",
   WRONG_INCARNATION: "a member was restored meanwhile",
   WRONG_TOPOLOGY: "it belongs to another topology",
-  CLOCK_SKEW: "its clock is more than 5 s behind",
-  CLOCK_IN_DOUBT: "its clock was set, and by it alone the request is refused",
+  CLOCK_SKEW: "its clock differs by more than 5 s",
+  CLOCK_IN_DOUBT: "its clock was set by more than 5 s, and by it alone the request is refused",
   EXPIRED: "the deadline is over by its clock",
   WRONG_ACTOR: "the token is another actor's",
   NOT_ATTESTED: "the request is not what its entry peer attested",
-  DENIED: "it has denied this request to its caller",
+  DENIED: "this request was denied to its caller there",
   STALE_REQUEST: "by its clock the request is too old",
-  WRONG_REQUEST: "it was shown another request",
+  WRONG_REQUEST: "another request was shown there",
   ALREADY_REGISTERED: "by its records this was done before",
-  NOT_MADE: "it has no share that was made for this request",
+  NOT_MADE: "no share that was made for this request is there",
   WRONG_EFFECTS: "by its own records the request comes to something else",
   LOCKED: "another change is under way there",
-  UNACKNOWLEDGED: "it has as many unacknowledged changes as it may",
+  UNACKNOWLEDGED: "as many unacknowledged changes are there as may be",
   ABANDONED: "the writer gave the change up",
   REFUSED_BY_ANOTHER: "another member had refused it",
   RECOVERING: "it is recovering",
@@ -110,7 +110,7 @@ const meanings: Meanings = {
 const meaningOf = (check: string, more: Meanings): string | undefined => {
   const known = { ...meanings, ...more };
   if (Object.hasOwn(known, check)) return known[check];
-  return rejectionCodes.some((each) => each === check) ? `its check ${check} failed` : undefined;
+  return rejectionCodes.some((each) => each === check) ? `the check ${check} failed there` : undefined;
 };
 
 /**

@@ -38,9 +38,9 @@ const SPEAKING: ReadonlyArray<SpeakingCode> = [
 
 /** What a member's own checks of a session mean (SessionMember.ts). */
 const MEANINGS = {
-  REGISTRATION_TAKEN: "it has another session of this name",
+  REGISTRATION_TAKEN: "another session has this name there",
   WRONG_SESSION: "by its own judgement the request comes to another session",
-  REQUEST_REPEATED: "it keeps as many sessions of this request as it may",
+  REQUEST_REPEATED: "as many sessions of this request are there as may be",
 };
 
 /** Makes sessions for waiting requests when every member is known to be ready; called at the end of every event. */
