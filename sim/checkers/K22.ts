@@ -165,7 +165,7 @@ class Coordinator {
 
   hasRefused(peerId: PeerId, at: number): boolean {
     const { refusedAt } = this.#serviceOf(peerId);
-    return refusedAt !== undefined && refusedAt < at && at - refusedAt < AVOIDED_MICROS;
+    return refusedAt !== undefined && at - refusedAt < AVOIDED_MICROS;
   }
 
   /** Whether a member was asked anything in an attempt of the request. */
