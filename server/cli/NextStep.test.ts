@@ -23,6 +23,7 @@ it.each([
   ["it is sealed", "unseal it (custody unseal)"],
   ["it is quarantined", "declare its restore (custody restore --url of that peer)"],
   ["it speaks version 1 of the protocol, this peer versions 2 to 3", "upgrade the older one"],
+  ["it refuses", "ask again; if that stays, look at its log"],
   ["its clock differs by more than 5 s", "look at NTP on that machine"],
   ["something that a later version says", undefined],
 ])("says for %j: %j", (reason, step) => {

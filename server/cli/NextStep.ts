@@ -14,6 +14,7 @@ const steps: ReadonlyArray<readonly [reason: RegExp, step: string]> = [
   [/^(?:its stored records do not hold|it is damaged)$/, "stop it, and put its own backup back"],
   [/^(?:it ran from an old disk|it is quarantined)$/, "declare its restore (custody restore --url of that peer)"],
   [/^(?:it was|a member was) restored meanwhile$/, "ask again"],
+  [/^it refuses$/, "ask again; if that stays, look at its log"],
   [/^it is (?:recovering|announcing)/, "wait; custody status of that peer shows what for"],
   [/^it was started, and asks/, "wait; it goes on after 5 s"],
   [/^it is being promoted/, "wait; custody promote status shows what for"],

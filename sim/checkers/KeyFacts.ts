@@ -67,10 +67,10 @@ export const generationAt = (store: RowView, keyId: string, generation: number):
   store.get("generations", generationKey(keyId, generation));
 
 /** Whether the share of a generation opens at the peer; no one does where nobody can tell. */
-export const opensAt = ({ store, state, opened }: Watched, row: Generation): boolean => {
+export const opensAt = ({ slot, store, opened }: Watched, row: Generation): boolean => {
   const box = store.get("shares", generationKey(row.keyId, row.generation))?.box;
-  const own = state?.cluster.peer?.peerId;
-  const index = store.get("topology", SELF)?.topology.members.find(({ peerId }) => peerId === own)?.shareIndex;
+  // By its slot, which is its number as a member: of a past moment only rows may be known.
+  const index = store.get("topology", SELF)?.topology.members.find(({ peerId }) => peerId === slot)?.shareIndex;
   const { verifyingShares } = row.group;
   const verifying =
     verifyingShares.length === 0 ? row.publicKey : verifyingShares.find((each) => each.index === index)?.element;
