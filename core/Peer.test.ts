@@ -32,6 +32,26 @@ const sentToFirst = (tag: Message["_tag"], what: (cluster: Cluster) => void): Me
   return first;
 };
 
+describe("a peer that hears something under the writer's name", () => {
+  const said = sentToFirst("Ready", (other) => other.register(1, "request", "alice", 7));
+
+  it.each([
+    ["knows that the writer is there where it is vouched for", { lowest: 1, highest: 2 }, true],
+    ["does not take a stranger for it", undefined, false],
+  ])("%s", (_what, versions, isHeard) => {
+    const { state, context } = openStep(cluster, 2);
+    const event = {
+      _tag: "Deliver",
+      from: 1,
+      message: { ...said, sealed: true } as Message,
+      versions,
+      actors: [],
+    } as const;
+    const after = takeStep(changed(state, { writerHeardAt: -1 }), event, { ...context });
+    expect(after.state.probing.writerHeardAt !== -1).toBe(isHeard);
+  });
+});
+
 describe("a peer that hears what only members say", () => {
   const question: Message = { _tag: "SettleQuery", items: [], demandFinal: false, nonce: "ab".repeat(32) as Digest };
 

@@ -78,7 +78,8 @@ const goOn = (step: Step): void => {
 
 const dispatch = (step: Step, event: Event): void => {
   if (event._tag === "Deliver") {
-    noteHeard(step, event.from);
+    // What nothing vouches for may be a stranger's, under a member's name.
+    if (event.versions !== undefined) noteHeard(step, event.from);
     noteVersions(step, event.from, event.versions);
     deliver(step, event);
     return raiseIfSuperseded(step);

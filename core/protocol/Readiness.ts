@@ -224,6 +224,8 @@ export const onReady = (step: Step, from: PeerId, ready: Ready): void => {
   if (ready.peerId !== from || !step.others.includes(from)) return;
   if (running === undefined) return;
   if (ready.nonce !== nonceFor(step, running.nonce, from) || running.answers.has(from)) return;
+  // A sealed member cannot sign that it is there, but only who was asked knows what it was asked with.
+  noteHeard(step, from);
   if (!ready.sealed) noteFirstHeard(step, from, ready.moment);
   detectRollback(step, ready);
   const answered = { ...running, answers: withEntry(running.answers, from, { ready, answeredAt: step.elapsed }) };

@@ -8,7 +8,7 @@ import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Opened, Unread } from "../EnvelopeCodec.ts";
 import { tokensIn } from "../Ingress.ts";
 import { asksBack, type OpenExchange } from "./HeldAnswers.ts";
-import type { MailboxRoom, Parcel } from "./MailboxRoom.ts";
+import { type MailboxRoom, type Parcel, STRANGERS } from "./MailboxRoom.ts";
 
 /** Events waiting for the driver beyond which new messages are turned away. */
 export const MOST_BACKLOG = 4096;
@@ -70,7 +70,8 @@ export class Intake<P, M> {
     const { open, room, hold } = this.#ports;
     const opened = open(packet, exchange.member);
     if (typeof opened === "string") return exchange.refuse("not opened", opened);
-    const parcel = room.parcel(opened.from);
+    // Only of a member's own words its versions are known.
+    const parcel = room.parcel(opened.versions === undefined ? STRANGERS : opened.from);
     if (!parcel.grow(bytes)) return exchange.refuse("no room", "its sender has as many messages under way as it may");
     const { from, message } = opened;
     if (message !== undefined && exchange.mayAnswer && asksBack(message)) hold(from, exchange);

@@ -7,6 +7,9 @@ import type { PeerId } from "../../core/protocol/Topology.ts";
 /** The least that a message takes: a short one needs far more memory than its bytes. */
 export const LEAST_BYTES = 32 * 1024;
 
+/** Whoever says things under a name that nothing vouches for: together they take one member's room, and nobody else's. */
+export const STRANGERS: PeerId = 0;
+
 /** Bytes. */
 export interface RoomLimits {
   readonly all: number;

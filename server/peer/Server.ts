@@ -174,7 +174,10 @@ const openPeer = (
       log.info("founded", { clusterId, members: members.map(({ peerId }) => peerId).join(",") });
       warnOfSecret();
     };
-    const clocks = new MemberClocks(now);
+    const clocks = new MemberClocks(
+      config.cluster.peers.map(({ id }) => id),
+      now,
+    );
     const room = new MailboxRoom();
     const links: PeerLinks = yield* Effect.acquireRelease(
       Effect.sync(() =>
