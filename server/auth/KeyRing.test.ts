@@ -22,18 +22,21 @@ beforeEach(() => {
   fetches = 0;
   reports = [];
   published = Either.right(first);
-  ring = new KeyRing({
+  ring = ringOf(24 * hour);
+});
+
+const ringOf = (maxAgeMillis: number): KeyRing =>
+  new KeyRing({
     source: () => {
       fetches += 1;
       return Promise.resolve(published);
     },
-    maxAgeMillis: 24 * hour,
+    maxAgeMillis,
     elapsedMillis: () => clock,
     report: (fault) => {
       reports.push(fault);
     },
   });
-});
 
 const current = async (): Promise<KeySet> => {
   const set = await ring.current();
@@ -102,6 +105,32 @@ describe("KeyRing", () => {
     await settled();
     expect((await current()).generation).toBe(before.generation + 1);
     expect(fetches).toBe(2);
+  });
+
+  it("renews a set that serves for a minute before it is too old", async () => {
+    ring = ringOf(60_000);
+    await current();
+    clock = 29_999;
+    await current();
+    expect(fetches).toBe(1);
+    for (clock = 30_000; clock < 300_000; clock += 10_000) {
+      expect(ring.usable).toBeDefined();
+      await settled();
+    }
+    expect(fetches).toBe(10);
+  });
+
+  it("waits for the keys where a set became too old while nobody asked", async () => {
+    const set = await current();
+    clock = 24 * hour;
+    // As the look at remembered tokens does, before that for the keys.
+    expect(ring.usable).toBeUndefined();
+    expect((await current()).generation).toBe(set.generation);
+    expect(fetches).toBe(2);
+    clock = 48 * hour;
+    published = Either.left("gave no answer");
+    expect(await ring.current()).toBeUndefined();
+    expect(fetches).toBe(3);
   });
 
   it("serves the last good keys for a day of failures and not a millisecond longer", async () => {

@@ -28,7 +28,7 @@ export interface KeyRingOptions {
 /** At most one fetch in this time is caused by tokens that name an unknown key. */
 const unknownKeyPauseMillis = 30_000;
 /** After this a set is renewed in the background, so a removed key stops counting even if no new one is asked for. */
-const renewalMillis = 600_000;
+const mostRenewalMillis = 600_000;
 /** How often a peer without any keys tries again. */
 const emptyPauseMillis = 5000;
 
@@ -39,6 +39,8 @@ interface Held extends KeySet {
 
 export class KeyRing {
   readonly #options: KeyRingOptions;
+  /** Long before a set is too old, so that an issuer that answers never leaves callers without keys. */
+  readonly #renewalMillis: number;
   #held: Held | undefined;
   #fetching: Promise<string | undefined> | undefined;
   #attemptedAt = Number.NEGATIVE_INFINITY;
@@ -48,6 +50,7 @@ export class KeyRing {
 
   constructor(options: KeyRingOptions) {
     this.#options = options;
+    this.#renewalMillis = Math.min(mostRenewalMillis, options.maxAgeMillis / 2);
   }
 
   /** Takes a document fetched so many milliseconds ago, where there is none yet; Left where it is no key set. */
@@ -77,12 +80,12 @@ export class KeyRing {
   }
 
   /**
-   * The keys to verify with, or undefined when there are none that may still be used. Waits for the first fetch alone:
-   * an issuer that does not answer delays only the callers of that one.
+   * The keys to verify with, or undefined when there are none that may still be used. Then it waits for the fetch
+   * under way, unless the one before failed: an issuer that does not answer delays only the callers of one fetch.
    */
   async current(): Promise<KeySet | undefined> {
     if (this.#attemptedAt === Number.NEGATIVE_INFINITY) await this.#fetch();
-    else if (this.#held === undefined && this.#fetching !== undefined && !this.#isCutOff) await this.#fetching;
+    else if (this.#now() === undefined && this.#fetching !== undefined && !this.#isCutOff) await this.#fetching;
     return this.#now();
   }
 
@@ -91,7 +94,7 @@ export class KeyRing {
     const usable = this.#usable(now);
     if (usable === undefined) {
       if (this.#fetching === undefined && now - this.#attemptedAt >= emptyPauseMillis) void this.#fetch();
-    } else if (now - usable.fetchedAt >= renewalMillis && this.#mayRefetch(now)) void this.#refetch(now);
+    } else if (now - usable.fetchedAt >= this.#renewalMillis && this.#mayRefetch(now)) void this.#refetch(now);
     return usable;
   }
 
