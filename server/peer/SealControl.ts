@@ -10,7 +10,7 @@ import { sealed } from "../../core/protocol/Unavailable.ts";
 import { IntegrityFailure } from "../../runtime/PeerStore.ts";
 import type { Verified } from "../../runtime/RowSum.ts";
 import type { CryptoBackend } from "../crypto/CryptoBackend.ts";
-import type { Recipient } from "../seal/Recipients.ts";
+import { type NewShares, newShares, type Recipient } from "../seal/Recipients.ts";
 import type {
   KeyMaterial,
   SealProvider,
@@ -32,17 +32,6 @@ export interface SealControlPorts {
   readonly backend: CryptoBackend;
   readonly log: Log;
 }
-
-/** A share for one holder alone, armored. */
-export interface EncryptedShare {
-  readonly recipient: string;
-  readonly share: string;
-}
-
-/** New shares, shown once: in standard Base64, or encrypted to their holders. */
-export type NewShares =
-  | { readonly shares64: ReadonlyArray<string> }
-  | { readonly encryptedShares: ReadonlyArray<EncryptedShare> };
 
 /** Any `sharesNeeded` of the shares can unseal. */
 export type Initialized = Initialization & NewShares & { readonly sharesNeeded: number };
@@ -88,32 +77,31 @@ const underWay: RekeyFault = {
 
 const notStarted: RekeyFault = {
   _tag: "RekeyFault",
-  message: "No rekey is under way.",
+  message: "No rekey is under way, and this share is not of the set that unseals this peer.",
   next: "Start one; after a restart or a seal it begins anew, with the present shares.",
 };
 
-/** Shares as they leave: in clear, or each encrypted to one holder. The bytes are overwritten. */
-const newShares = async (
-  shares: ReadonlyArray<Uint8Array>,
-  recipients: ReadonlyArray<Recipient>,
-): Promise<NewShares> => {
-  const shares64 = shares.map((share) => Buffer.from(share).toString("base64"));
-  for (const share of shares) share.fill(0);
-  if (recipients.length === 0) return { shares64 };
-  const encryptedShares = await Promise.all(
-    recipients.map(async ({ name, encrypt }, index) => ({
-      recipient: name,
-      share: await encrypt(shares64[index] ?? ""),
-    })),
-  );
-  return { encryptedShares };
+const inUse: RekeyFault = {
+  _tag: "RekeyFault",
+  message: "No rekey is under way, and this share is of the set that unseals this peer.",
+  next: "Keep it. If it came with the last rekey, that is done, and the shares before it unseal this peer no more.",
 };
+
+const rekeyedBy = ({ shares, threshold }: Sharing): RekeyAnswer => ({
+  step: "DONE",
+  have: threshold,
+  need: threshold,
+  shares,
+  threshold,
+});
 
 export class SealControl {
   readonly #ports: SealControlPorts;
   #session: UnsealSession | undefined;
   #rekeying: Rekeying | undefined;
   #recipients: ReadonlyArray<Recipient> = [];
+  /** The last vault that was confirmed to this process: whoever lost the answer may ask again. */
+  #confirmed: { readonly vault: Uint8Array; readonly sharing: Sharing } | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(ports: SealControlPorts) {
@@ -259,7 +247,7 @@ export class SealControl {
   ): Promise<Either.Either<RekeyAnswer, Rejection | RekeyFault | ShareFault>> {
     const { peer, log } = this.#ports;
     const rekeying = this.#rekeying;
-    if (rekeying === undefined) return Either.left(notStarted);
+    if (rekeying === undefined) return this.#rekeyed(share64, operation);
     const taken = await rekeying.take(share64);
     if (Either.isLeft(taken)) return Either.left(taken.left);
     const { shares, threshold } = rekeying.sharing;
@@ -276,14 +264,29 @@ export class SealControl {
       }
       case "Confirmed": {
         operation.tell("APPLIED", `${threshold} of ${shares} new shares unseal from now on`);
+        this.#confirmed = { vault: taken.right.vault, sharing: rekeying.sharing };
         const answer = await peer.rekey(taken.right.vault, operation);
         this.#forgetRekey();
         this.#forgetShares();
         if (answer._tag === "Rejected") return Either.left(answer.rejection);
         log.info("rekeyed", { shares, threshold });
-        return Either.right({ step: "DONE", have: threshold, need: threshold, shares, threshold });
+        return Either.right(rekeyedBy(rekeying.sharing));
       }
     }
+  }
+
+  /** What a share means where no rekey is under way: its holder may have lost the last answer of one that is done. */
+  #rekeyed(share64: string, operation: Operation): Either.Either<RekeyAnswer, Rejection | RekeyFault> {
+    const present = this.#newSession();
+    if (Either.isLeft(present)) return Either.left(present.left);
+    if (!present.right.isOfThisSet(share64)) return Either.left(notStarted);
+    const stored = this.#ports.peer.vault();
+    const confirmed = this.#confirmed;
+    // Else the present shares may as well be those that a rekey was to replace.
+    if (stored === undefined || confirmed === undefined || !Buffer.from(stored).equals(confirmed.vault))
+      return Either.left(inUse);
+    operation.tell("ACCEPTED", "the rekey was done already");
+    return Either.right(rekeyedBy(confirmed.sharing));
   }
 
   async #initialize(

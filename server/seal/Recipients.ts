@@ -50,3 +50,31 @@ export const recipientOf = async (text: string): Promise<Either.Either<Recipient
     return Either.left("this public key cannot be encrypted to; check that it is whole, not expired and not revoked");
   }
 };
+
+/** A share for one holder alone, armored. */
+export interface EncryptedShare {
+  readonly recipient: string;
+  readonly share: string;
+}
+
+/** New shares, shown once: in standard Base64, or encrypted to their holders. */
+export type NewShares =
+  | { readonly shares64: ReadonlyArray<string> }
+  | { readonly encryptedShares: ReadonlyArray<EncryptedShare> };
+
+/** Shares as they leave: in clear, or each encrypted to one holder. The bytes are overwritten. */
+export const newShares = async (
+  shares: ReadonlyArray<Uint8Array>,
+  recipients: ReadonlyArray<Recipient>,
+): Promise<NewShares> => {
+  const shares64 = shares.map((share) => Buffer.from(share).toString("base64"));
+  for (const share of shares) share.fill(0);
+  if (recipients.length === 0) return { shares64 };
+  const encryptedShares = await Promise.all(
+    recipients.map(async ({ name, encrypt }, index) => ({
+      recipient: name,
+      share: await encrypt(shares64[index] ?? ""),
+    })),
+  );
+  return { encryptedShares };
+};

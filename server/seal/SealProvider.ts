@@ -47,6 +47,8 @@ export interface UnsealSession {
   readonly progress: () => UnsealProgress;
   /** Takes one share in standard padded Base64. Never rejects. */
   readonly submit: (share64: string) => Promise<Either.Either<UnsealStep, ShareFault>>;
+  /** Whether a share names this vault, which is public: nothing is said of its value, and nothing is taken. */
+  readonly isOfThisSet: (share64: string) => boolean;
   /** Overwrites the shares collected so far and takes no more. */
   readonly close: () => void;
 }

@@ -83,6 +83,12 @@ class ShamirSession implements UnsealSession {
     return step;
   }
 
+  isOfThisSet(share64: string): boolean {
+    const share = decodeShare(share64);
+    share?.point.fill(0);
+    return share !== undefined && timingSafeEqual(share.vaultId, this.#vault.id);
+  }
+
   close(): void {
     this.#closed = true;
     this.#reset();
