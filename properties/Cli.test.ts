@@ -128,6 +128,21 @@ describe("registering", () => {
   });
 });
 
+describe("where repeating an operator's call is no way to find its outcome", () => {
+  it.each([
+    ["a restore", ["restore"], "incarnation and recovering in custody status"],
+    ["a new integrity key", ["rotate-integrity"], "integrityKeyVersion in custody status"],
+    ["the start of a rekey", ["rekey", "--start"], "custody status: under rekey"],
+    ["a share for a rekey", ["rekey"], "throw no share away"],
+  ])("the hint says what to look at first: %s", async (_what, args, hint) => {
+    const problem = { status: 503, code: "OUTCOME_UNKNOWN", outcomeUnknown: true };
+    for (const reply of [jsonReply(503, problem), "cut"] as const) {
+      const { code, stderr } = await against(() => reply, args, hint.includes("share") ? { input: "c2E=\n" } : {});
+      expect([code, stderr.includes(hint), stderr.includes("converges")]).toEqual([4, true, false]);
+    }
+  });
+});
+
 describe("inviting", () => {
   const secret = "c".repeat(42).concat("A");
   const expiresAt = Date.UTC(2030, 0, 2, 3, 4, 5);

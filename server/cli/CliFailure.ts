@@ -11,7 +11,7 @@ export const exitCodes = {
   usage: 2,
   /** Nothing was sent, or what answered is not the service. */
   unreachable: 3,
-  /** The request was sent and its outcome is not known yet; the same command may be repeated. */
+  /** The request was sent and its outcome is not known yet; the hint says whether to repeat it at once. */
   unknown: 4,
   /** Somebody else has changed meanwhile what was to be changed; the failure says what it is now. */
   conflict: 5,

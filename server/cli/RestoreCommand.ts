@@ -93,7 +93,13 @@ const place = (from: string, { data, config, topology }: Placing, json: boolean)
 const declare = (service: ServiceSettings, json: boolean) =>
   Effect.gen(function* () {
     const { call } = yield* serviceOf(service, process.env);
-    const { body } = yield* call({ method: "POST", path: "/v1/custody/system/restore", body: {} });
+    const { body } = yield* call({
+      method: "POST",
+      path: "/v1/custody/system/restore",
+      body: {},
+      lookFirst:
+        "look at incarnation and recovering in custody status before you repeat it: declared twice, it may begin twice",
+    });
     if (json) return yield* printResult({ json, value: body });
     const { state } = yield* readRestoreAnswer(body);
     yield* printLines(

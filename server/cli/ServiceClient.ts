@@ -35,7 +35,12 @@ export interface ServiceCall {
   readonly isRead?: boolean;
   /** The same call once more finds nothing of this one: it signs, or repairs, anew. */
   readonly beginsAnew?: boolean;
+  /** What to do first where its outcome is not known: repeated, it is refused, or does more than was meant. */
+  readonly lookFirst?: string;
 }
+
+/** Of a call: what to do where nobody knows whether it was carried out. */
+type Afterwards = Pick<ServiceCall, "beginsAnew" | "lookFirst">;
 
 export interface ServiceAnswer {
   /** 200 to 299. */
@@ -80,11 +85,12 @@ export const unreachable = (origin: string, why: string): CliFailure =>
     hint: "check --url and that the peer runs",
   });
 
-/** What to do where nobody knows whether a call was carried out. */
-const nextAfter = ({ beginsAnew = false }: Pick<ServiceCall, "beginsAnew">): string =>
-  beginsAnew
+const nextAfter = ({ beginsAnew = false, lookFirst }: Afterwards): string => {
+  if (lookFirst !== undefined) return lookFirst;
+  return beginsAnew
     ? "it may be done already; the same command does it once more"
     : "repeat the same command: an identical request converges";
+};
 
 /** An answer this service never gives, or none: harmless for a read, an unknown outcome for a change. */
 const noAnswer = (origin: string, call: ServiceCall, why: string): CliFailure => {
@@ -94,7 +100,7 @@ const noAnswer = (origin: string, call: ServiceCall, why: string): CliFailure =>
   return new CliFailure({ kind: "unknown", message, hint: nextAfter(call) });
 };
 
-export const refusal = (body: unknown, call: Pick<ServiceCall, "beginsAnew"> = {}): CliFailure | undefined => {
+export const refusal = (body: unknown, call: Afterwards = {}): CliFailure | undefined => {
   const problem = parseProblem(body);
   if (problem === undefined) return undefined;
   return problem.outcomeUnknown === true

@@ -150,6 +150,13 @@ const unseal = Command.make("unseal", unsealOptions, ({ several, reset, service,
 
 const REKEY_PATH = "/v1/custody/system/rekey";
 
+/** What to do where the answer to a step of a rekey is lost: a repeated step is another one. */
+const afterLost = {
+  start: "look at custody status: under rekey it shows one that has begun",
+  share:
+    "throw no share away, and look at custody status: where rekey is at NEW_SHARES and nobody was shown them, run custody rekey --reset and begin again; else repeat the command, and the answer says which shares are in use",
+} as const;
+
 const rekeyOptions = {
   start: Options.boolean("start").pipe(Options.withDescription("Begin; then the holders hand in their shares.")),
   shares: wholeNumber("new-shares", "With --start: how many new shares. Default: as configured.").pipe(
@@ -198,7 +205,9 @@ const rekey = Command.make("rekey", rekeyOptions, ({ start, shares, threshold, r
         "--new-shares, --new-threshold and --recipient belong to --start; --reset stands alone",
       );
     const { call } = yield* serviceOf(service, process.env);
-    const send = (body: unknown) => call({ method: "POST", path: REKEY_PATH, body });
+    const send = (body: unknown, lookFirst?: string) =>
+      call({ method: "POST", path: REKEY_PATH, body, ...(lookFirst === undefined ? {} : { lookFirst }) });
+    const hand = (share64: string) => send({ share64 }, afterLost.share);
     const tell = (body: unknown) =>
       Effect.gen(function* () {
         const lines = json ? [] : rekeyLines(yield* readRekeyAnswer(body));
@@ -212,17 +221,17 @@ const rekey = Command.make("rekey", rekeyOptions, ({ start, shares, threshold, r
       const keys = yield* recipientsIn(recipients);
       const given = Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== undefined));
       const body = { start: true, ...given, ...(keys.length === 0 ? {} : { recipients: keys }) };
-      return yield* tell((yield* send(body)).body);
+      return yield* tell((yield* send(body, afterLost.start)).body);
     }
     if (!process.stdin.isTTY) {
-      for (const share64 of yield* sharesOnInput) yield* tell((yield* send({ share64 })).body);
+      for (const share64 of yield* sharesOnInput) yield* tell((yield* hand(share64)).body);
       return;
     }
     const { body } = yield* call({ method: "GET", path: STATUS_PATH });
     const { rekey: under } = yield* readStatusAnswer(body);
     const which = under?.step === "NEW_SHARES" ? "New share, to confirm" : "Present unseal share";
     const progress = under === undefined ? "" : ` (${under.have} of ${under.need} are in)`;
-    yield* tell((yield* send({ share64: yield* promptForShare(`${which}${progress}`) })).body);
+    yield* tell((yield* hand(yield* promptForShare(`${which}${progress}`))).body);
   }).pipe(
     Effect.scoped,
     Effect.catchTag("QuitException", () =>
@@ -249,7 +258,13 @@ const rotateIntegrity = Command.make(
   ({ service, json }) =>
     Effect.gen(function* () {
       const { call } = yield* serviceOf(service, process.env);
-      const { body } = yield* call({ method: "POST", path: "/v1/custody/system/integrity/rotate", body: {} });
+      const { body } = yield* call({
+        method: "POST",
+        path: "/v1/custody/system/integrity/rotate",
+        body: {},
+        lookFirst:
+          "look at integrityKeyVersion in custody status, or at custody audit export, before you repeat it: done twice, it makes two keys",
+      });
       const { integrityKeyVersion } = yield* readRotateAnswer(body);
       if (json) return yield* printResult({ json, value: body });
       yield* printLines([`What this peer stores from now on is sealed with its integrity key ${integrityKeyVersion}.`]);
