@@ -171,6 +171,28 @@ describe("the journal of operators", () => {
     expect(await numbers(directory)).toEqual([4]);
   });
 
+  it("warns as soon as refusals are not recorded any more", async () => {
+    const directory = mkdtempSync(join(root, "many-"));
+    await using(directory, (file) => append(file, 1, true));
+    const [, entry = ""] = readFileSync(operatorFile(directory), "utf8").trimEnd().split(" ");
+    let hash = "";
+    const lines = Array.from({ length: 2_047 }, () => {
+      hash = createHash("sha256").update(hash).update(Buffer.from(entry, "hex")).digest("hex");
+      return `${hash} ${entry}\n`;
+    });
+    writeFileSync(operatorFile(directory), lines.join(""));
+    await using(directory, async (file) => {
+      expect([file.hasRoom(), file.warnings()]).toEqual([true, []]);
+      await append(file, 2);
+      expect(file.hasRoom()).toBe(false);
+      expect(file.warnings()).toEqual([
+        expect.stringMatching(/^operators\.log: it holds 2048 acts, and refusals are only logged now; see/),
+      ]);
+      await append(file, 3, true);
+      expect([file.hasRoom(), file.warnings()]).toEqual([true, []]);
+    });
+  });
+
   it("is refused where its path is something else", async () => {
     const directory = join(root, "missing");
     await expect(using(directory, () => undefined)).rejects.toThrow(/operators\.log: cannot be read and written/);

@@ -21,7 +21,9 @@ import type { KeptAct, OperatorJournal } from "../../runtime/OperatorLog.ts";
 import { type StartError, startError } from "./StartError.ts";
 
 /** Acts that one period of being sealed may leave; the largest takes some 10 KiB. */
-export const MOST_KEPT = 4_096;
+const MOST_KEPT = 4_096;
+/** With these in it refusals stand in the log alone: what is left is for acts that were carried out. */
+const MOST_WITH_REFUSALS = MOST_KEPT / 2;
 const MOST_BYTES = MOST_KEPT * 16 * 1024;
 
 const keptCodec = writtenIn(NEWEST, record({ no: uint, act: operatorActCodec }));
@@ -74,6 +76,10 @@ const flushName = (path: string): void => {
 export interface OperatorFile extends OperatorJournal {
   /** Acts that are in it now, taken over or not. */
   readonly count: () => number;
+  /** Whether there is room for refusals; acts that were carried out have more. */
+  readonly hasRoom: () => boolean;
+  /** For the status: that refusals are not recorded any more. */
+  readonly warnings: () => ReadonlyArray<string>;
 }
 
 class OpenFile implements OperatorFile {
@@ -93,6 +99,15 @@ class OpenFile implements OperatorFile {
   }
 
   readonly count = (): number => this.#count;
+
+  readonly hasRoom = (): boolean => this.#count < MOST_WITH_REFUSALS;
+
+  readonly warnings = (): ReadonlyArray<string> =>
+    this.hasRoom()
+      ? []
+      : [
+          `operators.log: it holds ${this.#count} acts, and refusals are only logged now; see docs/operations.md, "The audit"`,
+        ];
 
   readonly append = (kept: KeptAct, isFirst: boolean, done: (failure?: Error) => void): void => {
     this.#turn = this.#turn

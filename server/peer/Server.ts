@@ -51,7 +51,7 @@ import type { PeerPorts } from "./PeerPorts.ts";
 import { makeReload } from "./Reload.ts";
 import { tellArrival } from "./RequestTrail.ts";
 import { OperatorAudit } from "./OperatorAudit.ts";
-import { MOST_KEPT, openOperatorFile } from "./OperatorFile.ts";
+import { openOperatorFile } from "./OperatorFile.ts";
 import { SealControl } from "./SealControl.ts";
 import { type StartError, startError } from "./StartError.ts";
 import { emptied, readingStore } from "./StoreAtStart.ts";
@@ -174,10 +174,7 @@ const openPeer = (
       log.info("founded", { clusterId, members: members.map(({ peerId }) => peerId).join(",") });
       warnOfSecret();
     };
-    const clocks = new MemberClocks(
-      config.cluster.peers.map(({ id }) => id),
-      now,
-    );
+    const clocks = new MemberClocks(settings.peers, now);
     const room = new MailboxRoom();
     const links: PeerLinks = yield* Effect.acquireRelease(
       Effect.sync(() =>
@@ -250,14 +247,7 @@ const openPeer = (
     const control = new SealControl({ peer, provider, backend, log });
     const audit = yield* Effect.acquireRelease(
       Effect.sync(
-        () =>
-          new OperatorAudit({
-            record: (act) => peer.record(act),
-            hasRoom: () => journal.count() < MOST_KEPT / 2,
-            log,
-            metrics,
-            now,
-          }),
+        () => new OperatorAudit({ record: (act) => peer.record(act), hasRoom: journal.hasRoom, log, metrics, now }),
       ),
       (open) => Effect.promise(() => open.flush()),
     );
@@ -267,6 +257,7 @@ const openPeer = (
         ? []
         : [`${leftover}: ${REMOVE_SECRET}`]),
       ...sinks.warnings(),
+      ...journal.warnings(),
     ];
     const { reload: reloadKeys, hasKeys: judgesTokens } = verifier;
     yield* declareCopied(bytes, { peer, audit, log, now });
