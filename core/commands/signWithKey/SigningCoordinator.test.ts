@@ -123,6 +123,23 @@ describe("a signature", () => {
 });
 
 describe("what a signature waits for", () => {
+  it("is tried no more once its time is over, as after a pause of the process", () => {
+    const { cluster } = planted();
+    const asked: Array<number> = [];
+    cluster.tamper = (_from, to, message) => {
+      if (message._tag === "Sign.Open") asked.push(to);
+      return message;
+    };
+    for (const gone of [2, 3]) cluster.peers.delete(gone);
+    cluster.sign(1, "one", "payments", data);
+    cluster.settle();
+    const before = asked.length;
+    cluster.now += 20_000;
+    cluster.pass(0);
+    expect(codeOf(cluster, "one")).toBe("SIGNING_QUORUM_UNAVAILABLE");
+    expect(asked.slice(before)).toEqual([]);
+  });
+
   it("is one flush of each signer, side by side, of a consent with its audit row and nothing else", () => {
     const { cluster, isGood } = planted();
     const { length } = cluster.committed;

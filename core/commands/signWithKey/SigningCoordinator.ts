@@ -296,7 +296,8 @@ const fail = (step: Step, coordinated: Coordinated): void => {
   const { generation } = judged;
   const lastingly = lastingRefusal(codes, spare(generation));
   if (lastingly !== undefined) return end(step, coordinated, { _tag: "Rejected", rejection: lastingly });
-  if (attempt.no >= Limits.signingAttempts)
+  // After a pause nobody waits for it any more: another attempt would have members consent for nothing.
+  if (attempt.no >= Limits.signingAttempts || step.elapsed >= givenUpAt(step, coordinated))
     return end(step, coordinated, { _tag: "Rejected", rejection: tooFew(codes, generation.group.threshold) });
   step.editIn(signings, "bySession").delete(attempt.sessionId);
   // A certificate may have come in between: then it is another generation that signs, or none.
@@ -305,11 +306,15 @@ const fail = (step: Step, coordinated: Coordinated): void => {
   begin(step, coordinated, again.right, attempt.no + 1);
 };
 
+/** When a request is given up, in monotonic milliseconds: a little before its caller is answered anyway. */
+const givenUpAt = (step: Step, { arrivedAt }: Coordinated): number =>
+  arrivedAt + (step.context.settings.answerMillis * 9) / 10;
+
 /** An attempt has its part of the time that a caller is promised, or of what is left of it after the line. */
-const attemptMillis = (step: Step, { arrivedAt, attempt: { no, startedAt } }: Coordinated): number => {
-  const { answerMillis } = step.context.settings;
-  const left = arrivedAt + (answerMillis * 9) / 10 - startedAt;
-  const usual = (answerMillis * 9) / (10 * Limits.signingAttempts);
+const attemptMillis = (step: Step, coordinated: Coordinated): number => {
+  const { no, startedAt } = coordinated.attempt;
+  const left = givenUpAt(step, coordinated) - startedAt;
+  const usual = (step.context.settings.answerMillis * 9) / (10 * Limits.signingAttempts);
   return Math.floor(Math.min(usual, left / (Limits.signingAttempts - no + 1)));
 };
 
