@@ -207,6 +207,8 @@ export const K16 = (ghost: Ghost): Checker => {
   const overdue: Array<Overdue | undefined> = [];
   /** The same. */
   const shares: Array<PendingShares | undefined> = [];
+  // What ends a session may come while the flush of its share is under way.
+  const sharesOf = (slot: number): PendingShares => (shares[slot] ??= new PendingShares());
   /** By slot: the requests to sign that its process held at one of its last two looks. */
   const fullest: Array<number | undefined> = [];
   const assertGone = (slot: number, slices: Slices, now: number): void => {
@@ -229,16 +231,16 @@ export const K16 = (ghost: Ghost): Checker => {
     },
     written: {
       pending: ({ slot, state, decidedAt }, write) => {
-        const own = (shares[slot] ??= new PendingShares());
+        const own = sharesOf(slot);
         if (write.op !== "remove") own.stored(write.key, { ...write.row, since: decidedAt / 1_000 });
         else if (state !== undefined) own.erased(write.key, state, pendingShares);
       },
     },
     sent: ({ slot }, message) => {
-      if (message._tag === "Keygen.Ended") shares[slot]?.over(message.sessionId);
+      if (message._tag === "Keygen.Ended") sharesOf(slot).over(message.sessionId);
     },
     delivered: ({ slot }, message) => {
-      if (message._tag === "Keygen.Ended") shares[slot]?.over(message.sessionId);
+      if (message._tag === "Keygen.Ended") sharesOf(slot).over(message.sessionId);
     },
     handled: ({ slot, honest, state }, _from, message, before) => {
       if (honest && message._tag === "Keygen.Open")

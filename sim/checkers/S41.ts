@@ -116,9 +116,12 @@ const faultOf = (state: PeerState, self: PeerId, from: PeerId, message: Message)
 const slices = ["fitness", "rejoining", "signed", "registry", "undecided", "requests", "modules"] as const;
 
 /** Whether the end of any event may go on with something that waits at this peer: requests, or shares to be tidied. */
-const isWaiting = ({ requests: { queue, entering }, modules }: PeerState): boolean => {
+const isWaiting = ({ cluster, requests: { queue, entering }, modules }: PeerState): boolean => {
   const { makeKey }: OfKeys = modules;
-  return queue.length + entering.length + (makeKey?.pending.size ?? 0) > 0;
+  // Of a request that was turned away at the end of an event, the writer ends the session with the next one.
+  const isWriter = cluster.membership?.writer === cluster.peer?.peerId;
+  const ending = isWriter ? (makeKey?.sessions.size ?? 0) : 0;
+  return queue.length + entering.length + (makeKey?.pending.size ?? 0) + ending > 0;
 };
 
 export const S41 = (): Checker => ({

@@ -218,8 +218,9 @@ export const S53 = (ghost: Ghost): Checker => {
     },
     delivered: ({ slot, process, isIdle }, message, from, at) => {
       now = at;
-      // What waits behind a flush has not been heard yet.
-      if (isIdle && from === ghost.membership?.writer) writerHeard[slot] = { process, at };
+      // What waits behind a flush has not been heard yet, and what a sealed peer says could be said by anybody.
+      const isVouched = message._tag !== "Ready" || !message.sealed;
+      if (isIdle && isVouched && from === ghost.membership?.writer) writerHeard[slot] = { process, at };
       if (message._tag !== "Ready") return;
       const said = (heard[slot] ??= new Map<PeerId, Array<Ready>>());
       const answers = said.get(from) ?? [];

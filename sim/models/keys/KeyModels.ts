@@ -103,7 +103,13 @@ export const makeKey: Model<KeyMaking> = {
 export const destroyKey: Model<KeyEnding> = {
   ...apart,
   kind: "DESTROY",
-  rewritten: (commands, asked) => ending(commands, { ...asked, isFinal: !asked.isFinal }),
+  // A key ends with its active generation alone.
+  rewritten: (commands, asked) =>
+    ending(commands, {
+      ...asked,
+      isFinal: !asked.isFinal,
+      generation: asked.isFinal ? asked.generation : asked.base,
+    }),
   assertMeant: (requestId, { kind, keyId, generation, isFinal }, token, answer) => {
     if (answer._tag !== "KeyDestroyed") throw unasked(requestId, kind, answer);
     const isEnded = answer.generation.generation === generation && answer.generation.state === "DESTROYED";
