@@ -31,6 +31,9 @@ const signedAnew =
   (traitor: Traitor, unit: Unit): Sign =>
   (before, after) => {
     const { peer } = traitor;
+    // Whoever knows a header by its root has to look at all that was signed.
+    const isForged = has(after, "header", "signature") && before["header"] !== after["header"];
+    if (isForged && unit.chance("keeps the signature of another header", 150)) return after;
     if (has(after, "statement", "header", "signature")) {
       const isOwn = signerIn(before) === peer.peerId || signerIn(after) === peer.peerId;
       if (!isOwn && !unit.chance("signs for another", 300)) return after;

@@ -3,6 +3,7 @@ import { deadlineSchedules } from "./DeadlineSchedules.ts";
 import { diskSchedules } from "./DiskSchedules.ts";
 import { enrollmentSchedules } from "./EnrollmentSchedules.ts";
 import { keySchedules } from "./KeySchedules.ts";
+import { keySwarm } from "./KeySwarm.ts";
 import { networkSchedules } from "./NetworkSchedules.ts";
 import { processSchedules } from "./ProcessSchedules.ts";
 import { promotionSchedules } from "./PromotionSchedules.ts";
@@ -15,6 +16,8 @@ import { traitorSchedules } from "./TraitorSchedules.ts";
 
 const schedules = {
   swarm,
+  // Right behind it, and together as often as it alone before: every other seed draws what it drew.
+  "swarm-of-keys": keySwarm,
   calm: { share: 50, isRoomy: true, marks: { "answered 201": 2, "answered Replaced": 3 }, plan: () => ({}) },
   ...networkSchedules,
   ...processSchedules,

@@ -1,6 +1,6 @@
 /**
- * A random subset of all faults with random weights, and at times a faulty member or a moment to strike at: two runs
- * of five in the default mix. All this is drawn for every seed of a hunt, so a new fault changes what old seeds do.
+ * A random subset of all faults with random weights, and at times a faulty member or a moment to strike at: a quarter
+ * of the default mix. All this is drawn for every seed of a hunt, so a new fault changes what old seeds do.
  */
 import type { Choices } from "../base/Choices.ts";
 import { faultNames, type FaultName } from "../faults/Faults.ts";
@@ -64,7 +64,8 @@ const plan = (choices: Choices): Draft => {
   return { ...draft, faults: inPromotion(draft.faults ?? new Map()), promotion: anySource(choices) };
 };
 
-const planOfAll = (choices: Choices): Draft => ({
+/** All of a plan that a swarm draws, of a cluster that is one from the beginning. */
+export const planOfAll = (choices: Choices): Draft => ({
   faults: swarmFaults(choices),
   faultMicros: among(choices, "faultMicros", 400_000, 100_000, 400_000, 1_500_000, 6_000_000),
   faultsWhileFounding: choices.plan("faultsWhileFounding").chance("value", 400),
@@ -125,7 +126,7 @@ const anyMoment = (choices: Choices): Nemesis => {
 };
 
 /** A member that may lie about anything comes as often as all others that lie. */
-const anyFaulty = (choices: Choices): ReadonlyArray<Nemesis> => {
+export const anyFaulty = (choices: Choices): ReadonlyArray<Nemesis> => {
   if (happens(choices, "a faulty member", 200)) return [faulty(choices)];
   return happens(choices, "a loose tongue", 150) ? [betray("loose tongue")] : [];
 };
@@ -140,4 +141,4 @@ const nemeses = (choices: Choices, { promotion }: Draft): ReadonlyArray<Nemesis>
       ]
     : anyOfPromotion(choices);
 
-export const swarm: Schedule = { share: 6_000, marks: {}, plan, nemeses };
+export const swarm: Schedule = { share: 4_000, marks: {}, plan, nemeses };
