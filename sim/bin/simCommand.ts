@@ -52,7 +52,7 @@ const options = {
   ),
   schedule: Options.choice("schedule", scheduleNames).pipe(
     Options.withDescription(
-      "What goes wrong, and when; without it one of these, drawn from the seed: the default mix, two runs of five swarm, long ones seldom.",
+      "What goes wrong, and when; without it one of these, drawn from the seed: the default mix, a quarter swarm, an eighth swarm-of-keys, long ones seldom.",
     ),
     Options.optional,
   ),

@@ -218,8 +218,8 @@ export const S53 = (ghost: Ghost): Checker => {
     },
     delivered: ({ slot, process, isIdle }, message, from, at) => {
       now = at;
-      // What waits behind a flush has not been heard yet, and what a sealed peer says could be said by anybody.
-      const isVouched = message._tag !== "Ready" || !message.sealed;
+      // What waits behind a flush has not been heard yet, and what nothing vouches for could be said by anybody.
+      const isVouched = !/^Genesis/u.test(message._tag) && !(message._tag === "Ready" && message.sealed);
       if (isIdle && isVouched && from === ghost.membership?.writer) writerHeard[slot] = { process, at };
       if (message._tag !== "Ready") return;
       const said = (heard[slot] ??= new Map<PeerId, Array<Ready>>());

@@ -18,11 +18,12 @@ const countsOf = (seeds: number, peers?: number): ReadonlyMap<string, number> =>
 };
 
 describe("the default mix", () => {
-  it("has every schedule, swarm in two runs of five and none of the others in one of twenty-five", () => {
+  it("has every schedule, swarm in a quarter of all runs, that of keys in an eighth and none of the others in one of twenty-five", () => {
     const counts = countsOf(SEEDS);
     expect(scheduleNames.filter((name) => !counts.has(name))).toEqual([]);
     for (const [name, count] of counts)
-      if (name === "swarm") expect(count / SEEDS).toBeCloseTo(0.4, 1);
+      if (name === "swarm") expect(count / SEEDS).toBeCloseTo(0.244, 1);
+      else if (name === "swarm-of-keys") expect(count / SEEDS).toBeCloseTo(0.122, 1);
       else expect(count).toBeLessThan(SEEDS / 25);
   });
 
