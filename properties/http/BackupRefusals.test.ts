@@ -1,5 +1,5 @@
 /** Backups that nobody gets, or nobody puts back, for want of haste, room or ownership; and those beside them that go. */
-import { chownSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { Effect, Either } from "effect";
@@ -180,6 +180,15 @@ describe("a folder for a backup", () => {
     const own = join(cluster.folder, "own");
     mkdirSync(own, { mode: 0o700 });
     expect(await restored(own)).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("takes one beside what a peer that was killed has left there", async () => {
+    const folder = join(cluster.folder, "killed");
+    mkdirSync(folder, { mode: 0o700 });
+    const names = ["custody.backup", "custody.backup-journal", "token-keys.json.new", "audit-sinks.json.new"];
+    for (const name of names) writeFileSync(join(folder, name), "half");
+    expect(await restored(folder)).toMatchObject({ code: 0, stderr: "" });
+    expect(readdirSync(folder)).toEqual(expect.arrayContaining([...names, "custody.db"]));
   });
 
   it("on a disk without room for it takes none, and nothing is left behind; with room it does", async () => {

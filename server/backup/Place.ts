@@ -7,6 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { Effect } from "effect";
 import type { Scope } from "effect/Scope";
 import type { Crypto } from "../../core/crypto/Crypto.ts";
+import { copyNames } from "../sqlite/Copier.ts";
 import { databaseFile, flushNames, holdDirectory, lockFile, markInitialized } from "../sqlite/StoreDirectory.ts";
 import { BackupFault, type OpenArchive } from "./Archive.ts";
 import { judgeDatabase } from "./Judge.ts";
@@ -14,13 +15,19 @@ import { type FreeBytes, freeBytes, spaceFault } from "./Space.ts";
 import { type Tell, unpack } from "./Unpack.ts";
 
 const UNFINISHED = "custody.db.restoring";
-/** What may be in a folder whose database is gone; of these only the unfinished copy is touched. */
+/**
+ * What may be in a folder whose database is gone, of a peer that was killed as well; of these only the unfinished copy
+ * is touched. The peer removes or replaces the rest once it is started.
+ */
 const left = new Set([
   "custody.initialized",
   "custody.lock",
   "operators.log",
   "token-keys.json",
+  "token-keys.json.new",
   "audit-sinks.json",
+  "audit-sinks.json.new",
+  ...copyNames,
   UNFINISHED,
 ]);
 

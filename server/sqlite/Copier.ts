@@ -11,12 +11,16 @@ export interface CopyFault {
   readonly why: string;
 }
 
+const COPY = "custody.backup";
+/** What may be in a data directory of a copy: itself, and what SQLite writes beside it. */
+export const copyNames = ["", "-journal", "-wal", "-shm"].map((ending) => `${COPY}${ending}`);
+
 /** The copy while it is made and sent, in the data directory: on the same disk, and with the same protection. */
-export const copyFile = (directory: string): string => join(resolve(directory), "custody.backup");
+export const copyFile = (directory: string): string => join(resolve(directory), COPY);
 
 /** Removes a copy, whole or not, of this process or of one that was killed. */
 export const removeCopy = (directory: string): void => {
-  for (const ending of ["", "-journal", "-wal", "-shm"]) rmSync(`${copyFile(directory)}${ending}`, { force: true });
+  for (const name of copyNames) rmSync(join(resolve(directory), name), { force: true });
 };
 
 /**
