@@ -38,6 +38,18 @@ it("is a failure where the disk took a part of it", async () => {
   expect(statSync(file).size).toBe(4096);
 });
 
+it("is the loss of a signature that was made, and no wrong usage", async () => {
+  const signed = { generation: 1, signature64: "c2ln", imposters: [], operationId: "o" };
+  const service = await fakeService(() => jsonReply(200, signed));
+  try {
+    const line = "echo m | custody sign --key k1 --scheme EdDSA --data-file - >/dev/full";
+    const { code, stderr } = await shell(line, { CUSTODY_URL: service.url });
+    expect([code, stderr]).toEqual([6, expect.stringContaining("it was signed; the same command signs anew")]);
+  } finally {
+    await service.close();
+  }
+}, 60_000);
+
 it("ends a command that goes on once its reader went away", async () => {
   const all = auditEvents(40);
   let last = 0;

@@ -4,14 +4,11 @@ import { type FileHandle, open } from "node:fs/promises";
 import { Effect, Either, type Scope } from "effect";
 import { type JsonValue, parseStrictJson } from "../../core/codec/StrictJson.ts";
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
-import { isUnread, printLines } from "./Output.ts";
+import { codeOf, isUnread, printLines } from "./Output.ts";
 
 /** Far above the longest event. */
 const LINE_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
-
-const codeOf = (cause: unknown): string =>
-  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "unknown";
 
 /** Objects as plain records; the parser has refused a key that is there twice. */
 const plain = (value: JsonValue): unknown => {

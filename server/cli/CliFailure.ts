@@ -15,6 +15,8 @@ export const exitCodes = {
   unknown: 4,
   /** Somebody else has changed meanwhile what was to be changed; the failure says what it is now. */
   conflict: 5,
+  /** It was done, and its result could not be written where it was to be. */
+  unwritten: 6,
 } as const;
 
 /** A failure in words for a person: what is wrong, and what to do. Never holds a secret. */

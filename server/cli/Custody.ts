@@ -66,7 +66,8 @@ const root = Command.make("custody").pipe(Command.withDescription("Keys and appr
 const footer = HelpDoc.p(
   "Every command explains itself with --help. Also: --version, --completions bash|zsh|fish, --wizard. " +
     "Exit codes: 0 done, 1 refused by the service or found not to hold, 2 wrong usage, 3 could not reach the service, " +
-    "4 outcome not known yet (do as the message says), 5 changed meanwhile by somebody else.",
+    "4 outcome not known yet (do as the message says), 5 changed meanwhile by somebody else, " +
+    "6 done, and its result not written.",
 );
 
 /** The words before the first option: the command and what it is about. */

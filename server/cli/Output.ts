@@ -15,7 +15,9 @@ const unread = new WeakSet<Sink>();
 /** Whether the reader of standard output went away, so that a command which goes on has no reason to. */
 export const isUnread = (sink: Sink = process.stdout): boolean => unread.has(sink);
 
-const codeOf = (error: Error): string => ("code" in error && typeof error.code === "string" ? error.code : "unknown");
+/** The system's name of a fault. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
 
 /**
  * Writes all of it and waits until it is handed over. A reader that went away has read enough; whatever else keeps a

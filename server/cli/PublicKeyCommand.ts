@@ -2,7 +2,7 @@
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Either } from "effect";
-import { outOption, printBytes, writeOut } from "./BytesOut.ts";
+import { openOut, outOption, printBytes } from "./BytesOut.ts";
 import { type CliFailure, usageFailure } from "./CliFailure.ts";
 import { readPublicKey } from "./KeyAnswers.ts";
 import { generationOption, keyArgument, pathOfKey } from "./KeyOptions.ts";
@@ -52,11 +52,12 @@ export const publicKey = Command.make(
   ({ key, generation, format, out, service, json }) =>
     Effect.gen(function* () {
       const path = yield* pathOfKey(key, "public");
+      const target = out === undefined ? undefined : yield* openOut(out);
       const { call } = yield* serviceOf(service, process.env);
       const query = generation === undefined ? "" : `?generation=${generation}`;
       const { body } = yield* call({ method: "GET", path: `${path}${query}` });
       const bytes = yield* inForm(format, yield* readPublicKey(body));
-      if (out !== undefined) yield* writeOut(out, bytes);
+      yield* target?.write(bytes) ?? Effect.void;
       if (json) return yield* printResult({ json, value: body });
       yield* out === undefined ? printBytes(bytes) : printLines([`Written: ${out}`]);
     }).pipe(Effect.scoped),

@@ -1,10 +1,10 @@
 /** `custody sign` and `custody verify`. */
 import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
-import { Effect } from "effect";
+import { Effect, Either } from "effect";
 import { Limits } from "../../core/base/Limits.ts";
 import { ARBITRARY } from "../../core/commands/keys/KeyId.ts";
-import { outOption, writeOut } from "./BytesOut.ts";
+import { openOut, outOption } from "./BytesOut.ts";
 import { CliFailure } from "./CliFailure.ts";
 import { readAuthority, readPublicKey, readSignature, readVerdict } from "./KeyAnswers.ts";
 import {
@@ -34,6 +34,13 @@ const schemeToSign = ({ call }: Service, keyId: string): Effect.Effect<string, C
     Effect.map(({ commandSchema }) => commandSchema.properties.artifact.properties.scheme.const),
   );
 
+/** It was signed: nobody may take a failure from here on for one of a request that was not sent. */
+const orUnwritten = (printed: Effect.Effect<void, CliFailure>): Effect.Effect<void, CliFailure> =>
+  Effect.mapError(
+    printed,
+    ({ message }) => new CliFailure({ kind: "unwritten", message, hint: "it was signed; the same command signs anew" }),
+  );
+
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 
 export const signCommand = Command.make(
@@ -54,6 +61,7 @@ export const signCommand = Command.make(
       const path = yield* pathOfKey(key, "sign");
       yield* oneReader({ "--data-file": dataFile, "--token-file": service.tokenFile });
       const data64 = base64(yield* bytesOf("--data-file", dataFile, Limits.signedBytes));
+      const target = out === undefined ? undefined : yield* openOut(out);
       const opened = yield* serviceOf(service, process.env);
       const scheme = given ?? (yield* schemeToSign(opened, key));
       // Before anything is signed: a form that the scheme has not is wrong usage.
@@ -63,12 +71,19 @@ export const signCommand = Command.make(
       const answer = yield* opened.call({ method: "POST", path, body, beginsAnew: true });
       const signed = yield* readSignature(answer.body);
       const bytes = yield* inForm(format, scheme, signed.signature64);
-      if (out !== undefined) yield* writeOut(out, bytes);
-      if (json) return yield* printResult({ json, value: answer.body });
+      const unwritten = yield* Effect.either(target?.write(bytes) ?? Effect.void);
       const wrong = signed.imposters.length === 0 ? "" : `; the part of peer ${signed.imposters.join(", ")} was wrong`;
-      yield* printLines([
-        out === undefined ? base64(bytes) : `Signed with ${key}, generation ${signed.generation}: ${out}${wrong}`,
-      ]);
+      const line =
+        target === undefined || Either.isLeft(unwritten)
+          ? base64(bytes)
+          : `Signed with ${key}, generation ${signed.generation}: ${out}${wrong}`;
+      yield* orUnwritten(json ? printResult({ json, value: answer.body }) : printLines([line]));
+      if (Either.isLeft(unwritten))
+        return yield* new CliFailure({
+          kind: "unwritten",
+          message: unwritten.left.message,
+          hint: "the signature stands on standard output",
+        });
     }).pipe(Effect.scoped),
 ).pipe(
   Command.withDescription(

@@ -31,7 +31,7 @@ const shareLines = ({ shares64, encryptedShares }: ShownShares): ReadonlyArray<s
 
 /** Says what becomes of shares that could not be shown: nobody can ask for them again. */
 const orLost = (printed: Effect.Effect<void, CliFailure>, hint: string): Effect.Effect<void, CliFailure> =>
-  Effect.mapError(printed, ({ message }) => usageFailure(message, hint));
+  Effect.mapError(printed, ({ message }) => new CliFailure({ kind: "unwritten", message, hint }));
 
 const initLines = (answer: Effect.Effect.Success<ReturnType<typeof readInitAnswer>>): ReadonlyArray<string> => [
   `Peer ${answer.peerId} is initialized (threshold ${answer.threshold} of ${answer.total} peers).`,
