@@ -219,7 +219,7 @@ export const S53 = (ghost: Ghost): Checker => {
     delivered: ({ slot, process, isIdle }, message, from, at) => {
       now = at;
       // What waits behind a flush has not been heard yet, and what nothing vouches for could be said by anybody.
-      const isVouched = !/^Genesis/u.test(message._tag) && !(message._tag === "Ready" && message.sealed);
+      const isVouched = !message._tag.startsWith("Genesis") && !(message._tag === "Ready" && message.sealed);
       if (isIdle && isVouched && from === ghost.membership?.writer) writerHeard[slot] = { process, at };
       if (message._tag !== "Ready") return;
       const said = (heard[slot] ??= new Map<PeerId, Array<Ready>>());
