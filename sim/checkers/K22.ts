@@ -1,7 +1,8 @@
 /**
  * K22: a coordinator asks a signer again that says nothing, until it has said something; it begins with no member that
- * has just left it waiting, or refused a package, while there is one that never has, nor chooses it before such a one has
- * had time to commit; and it names nobody as silent whom it did not ask.
+ * has just left it waiting, or has just not signed what it had committed to, while there is one that never has, nor
+ * chooses the latter before one that owes it no share has had time to commit; and it names nobody as silent whom it did
+ * not ask.
  */
 import type { Coordinated, SigningState } from "../../core/commands/signWithKey/SigningState.ts";
 import type { Message } from "../../core/Message.ts";
@@ -17,6 +18,8 @@ const LATEST_MICROS = 1_300_000;
 const PROMPT_MICROS = 100_000;
 /** Nearly as long as one that was silent is asked last. */
 const AVOIDED_MICROS = 9_000_000;
+/** That long after a package nobody is asked last any more because of it: an attempt later, and some. */
+const OWED_MICROS = 20_000_000;
 
 /** When a member was asked last, and whether it has said anything since it was first. */
 interface Question {
@@ -38,8 +41,10 @@ interface Service {
   isPrompt: boolean;
   /** When it was asked again, having said nothing; undefined once it says something. */
   silentAt: number | undefined;
-  /** When it refused a package that it was chosen for; undefined once it signs. */
-  refusedAt: number | undefined;
+  /** When it refused a package, let it be repeated, or was found to have signed it wrong; undefined once it signs. */
+  withheldAt: number | undefined;
+  /** When it was told of each package of which no share has come. */
+  readonly owes: Map<string, number>;
 }
 
 /** A package is refused; whose fault that was shows in the step that hears it. */
@@ -76,6 +81,8 @@ class Coordinator {
   readonly attempts = new Map<string, Attempt>();
   readonly #services = new Map<PeerId, Service>();
   #requests: Signing["requests"] | undefined;
+  /** By request: those that have signed it wrong, as far as that is known. */
+  readonly #wrong = new Map<string, ReadonlyArray<PeerId>>();
   /** Sessions whose signers are known to be chosen. */
   #chosen: ReadonlySet<string> = new Set();
   #refusal: Refusal | undefined;
@@ -95,7 +102,12 @@ class Coordinator {
         this.#lets(attempt);
       }
       const question = attempt.asked.get(to);
-      if (question?.isHeard === false) Object.assign(this.#serviceOf(to), { isPrompt: false, silentAt: at });
+      const service = this.#serviceOf(to);
+      if (question?.isHeard === false) Object.assign(service, { isPrompt: false, silentAt: at });
+      if (message._tag === "Sign.Package") {
+        if (question?.isHeard === false) service.withheldAt = at;
+        service.owes.set(sessionId, service.owes.get(sessionId) ?? at);
+      }
       if (question === undefined) attempt.asked.set(to, { last: at, isHeard: false });
       else question.last = at;
     }
@@ -106,7 +118,10 @@ class Coordinator {
     if (sessions.length === 0) return;
     const service = this.#serviceOf(from);
     service.silentAt = undefined;
-    if (message._tag === "Sign.Share") service.refusedAt = undefined;
+    if (message._tag === "Sign.Share") {
+      service.withheldAt = undefined;
+      for (const sessionId of sessions) service.owes.delete(sessionId);
+    }
     if (message._tag === "Sign.Refused") service.isPrompt = false;
     for (const sessionId of sessions) {
       const attempt = this.attempts.get(sessionId);
@@ -130,13 +145,19 @@ class Coordinator {
     if (refusal === undefined) return;
     this.#refusal = undefined;
     if (requests.get(refusal.requestId)?.imposters.length === refusal.imposters)
-      this.#serviceOf(refusal.from).refusedAt = refusal.at;
+      this.#serviceOf(refusal.from).withheldAt = refusal.at;
   }
 
-  /** Attempts that have begun, each with those that it began with. */
-  begun({
-    requests,
-  }: Signing): ReadonlyArray<{ readonly asked: ReadonlySet<PeerId>; readonly wrong: ReadonlyArray<PeerId> }> {
+  /**
+   * Attempts that have begun, each with those that it began with.
+   *
+   * @param isIdle nothing waits to be heard of those who have just signed something wrong
+   */
+  begun(
+    { requests }: Signing,
+    at: number,
+    isIdle: boolean,
+  ): ReadonlyArray<{ readonly asked: ReadonlySet<PeerId>; readonly wrong: ReadonlyArray<PeerId> }> {
     if (requests === this.#requests) return [];
     this.#requests = requests;
     this.#judgeRefusal(requests);
@@ -144,6 +165,9 @@ class Coordinator {
       const known = this.attempts.get(sessionId);
       if (known === undefined || known.requestId !== undefined) return [];
       known.requestId = requestId;
+      const before = this.#wrong.get(requestId) ?? [];
+      this.#wrong.set(requestId, imposters);
+      for (const each of imposters) if (isIdle && !before.includes(each)) this.#serviceOf(each).withheldAt = at;
       return [{ asked, wrong: imposters }];
     });
   }
@@ -156,16 +180,21 @@ class Coordinator {
     return all.filter(({ attempt }) => !before.has(attempt.sessionId));
   }
 
-  /** Whether a member has just left this process waiting, or refused a package, and has been so ever since. */
+  /** Whether a member has just left this process waiting, or not signed, and has been so ever since. */
   hasFailed(peerId: PeerId, at: number): boolean {
     const { silentAt } = this.#serviceOf(peerId);
     const isSilent = silentAt !== undefined && silentAt < at && at - silentAt < AVOIDED_MICROS;
-    return isSilent || this.hasRefused(peerId, at);
+    return isSilent || this.hasWithheld(peerId, at);
   }
 
-  hasRefused(peerId: PeerId, at: number): boolean {
-    const { refusedAt } = this.#serviceOf(peerId);
-    return refusedAt !== undefined && at - refusedAt < AVOIDED_MICROS;
+  hasWithheld(peerId: PeerId, at: number): boolean {
+    const { withheldAt } = this.#serviceOf(peerId);
+    return withheldAt !== undefined && withheldAt < at && at - withheldAt < AVOIDED_MICROS;
+  }
+
+  /** Whether nobody could think that a member gave no share that it had committed to. */
+  owesNothing(peerId: PeerId, at: number): boolean {
+    return [...this.#serviceOf(peerId).owes.values()].every((toldAt) => at - toldAt > OWED_MICROS);
   }
 
   /** Whether a member was asked anything in an attempt of the request. */
@@ -192,6 +221,7 @@ class Coordinator {
         if (isLast && !isHeard && at - last > LATEST_MICROS) forgotten = [peerId, last];
       this.attempts.delete(sessionId);
     }
+    this.#wrong.delete(requestId);
     for (const [, attempt] of own) this.#lets(attempt);
     return forgotten;
   }
@@ -203,19 +233,24 @@ class Coordinator {
   }
 
   #serviceOf(peerId: PeerId): Service {
-    const service = this.#services.get(peerId) ?? { isPrompt: true, silentAt: undefined, refusedAt: undefined };
+    const service = this.#services.get(peerId) ?? {
+      isPrompt: true,
+      silentAt: undefined,
+      withheldAt: undefined,
+      owes: new Map<string, number>(),
+    };
     this.#services.set(peerId, service);
     return service;
   }
 }
 
 export const K22 = (ghost: Ghost): Checker => {
-  /** Of one that was just chosen, though it refused its last package, while another had just been asked. */
+  /** Of one that was just chosen, though it did not sign its last package, while another had just been asked. */
   const assertPatient = (peer: Watched, coordinator: Coordinator, chosen: Coordinated): void => {
     const { attempt, imposters } = chosen;
     const { packagedAt = 0, startedAt, commitments, refusals, asked } = attempt;
     if (packagedAt - startedAt >= surelyWaited(chosen, peer.settings?.answerMillis ?? 0)) return;
-    const failed = attempt.chosen.find((each) => coordinator.hasRefused(each, peer.decidedAt));
+    const failed = attempt.chosen.find((each) => coordinator.hasWithheld(each, peer.decidedAt));
     const better = [...asked].find(
       (each) =>
         each !== peer.slot &&
@@ -223,12 +258,12 @@ export const K22 = (ghost: Ghost): Checker => {
         !refusals.has(each) &&
         !imposters.includes(each) &&
         !ghost.isLying(each) &&
-        coordinator.isPrompt(each, peer.decidedAt),
+        coordinator.owesNothing(each, peer.decidedAt),
     );
     if (failed !== undefined && better !== undefined)
       throw new Violation(
         "K22",
-        `peer ${failed} has just refused the package of peer ${peer.slot}, and peer ${better} never has`,
+        `peer ${failed} has just not signed for peer ${peer.slot} what it had committed to, and peer ${better} owes it nothing`,
         `peer ${peer.slot} waited ${packagedAt - startedAt} ms for peer ${better} and chose peer ${failed}`,
       );
   };
@@ -258,7 +293,7 @@ export const K22 = (ghost: Ghost): Checker => {
       if (coordinator === undefined || signing === undefined) return;
       for (const chosen of coordinator.chosen(signing))
         if (honest && !ghost.isLying(slot)) assertPatient(peer, coordinator, chosen);
-      for (const { asked, wrong } of coordinator.begun(signing)) {
+      for (const { asked, wrong } of coordinator.begun(signing, decidedAt, peer.isIdle)) {
         if (!honest || ghost.isLying(slot)) continue;
         const failed = [...asked].find((each) => coordinator.hasFailed(each, decidedAt));
         const better = (state?.cluster.membership?.peerIds ?? []).find(
@@ -272,7 +307,7 @@ export const K22 = (ghost: Ghost): Checker => {
         if (failed !== undefined && better !== undefined)
           throw new Violation(
             "K22",
-            `peer ${failed} has just left peer ${slot} waiting or refused its package, and peer ${better} never has`,
+            `peer ${failed} has just left peer ${slot} waiting or not signed, and peer ${better} never has`,
             `at ${decidedAt} µs peer ${slot} began a signature with peer ${failed}, without peer ${better}`,
           );
       }
