@@ -94,10 +94,10 @@ export interface LinkSaid {
 
 /**
  * What happens to a request between its caller and the driver: it came, was handed in, was done with, was answered by the
- * driver; its caller was told something.
+ * driver; its caller was told something. What an operator wants is handed in as it is asked.
  */
 export interface DeskAct {
-  readonly what: "came" | "entered" | "left" | "answered" | "told";
+  readonly what: "came" | "asked" | "entered" | "left" | "answered" | "told";
   readonly requestId: string;
   /** Whose it is, told as it comes; all whose tokens show nobody are one. */
   readonly caller: string;

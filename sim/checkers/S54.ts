@@ -2,7 +2,8 @@
  * S54: what waits at a running peer. A caller is told once, and at once what the driver answers to its own request;
  * where that comes to nothing, when its time is up: that nobody knows, or that there was no room where the driver never
  * had it. Requests reach the driver few at once, a caller's in order and callers in turn, none whose caller has been
- * told. Where there is no place left the newest of whoever holds most is turned away.
+ * told. Where there is no place left the newest of whoever holds most is turned away. An operator, whose requests wait for
+ * nothing, is told no less, and that nobody knows where its time is up.
  */
 import type { Answer } from "../../core/Action.ts";
 import type { Checker, DeskAct } from "./Checker.ts";
@@ -20,6 +21,7 @@ interface Waiting {
   /** The number of its act at this desk. */
   readonly turn: number;
   readonly cameAt: number;
+  readonly isOperators: boolean;
   isEntered: boolean;
   answer: Answer | undefined;
   isTold: boolean;
@@ -110,7 +112,7 @@ export const S54 = (ghost: Ghost): Checker => {
   const told = (slot: number, desk: Desk, { requestId, at, promised }: DeskAct, answer: Answer): void => {
     const request = desk.requests.get(requestId);
     if (request === undefined) return;
-    const { isTold, isEntered, cameAt } = request;
+    const { isTold, isEntered, isOperators, cameAt } = request;
     const now = `its caller is told: ${outcomeText(answer)}`;
     if (isTold) broken(slot, requestId, "a caller is told once", now);
     request.isTold = true;
@@ -125,6 +127,8 @@ export const S54 = (ghost: Ghost): Checker => {
     if (saysNoRoom(answer) === isEntered)
       broken(slot, requestId, `the driver ${isEntered ? "had" : "never had"} it`, now);
     if (isEntered && at - cameAt < promised) broken(slot, requestId, "its time was not up", now);
+    if (isOperators && (answer._tag !== "Rejected" || !answer.rejection.outcomeUnknown))
+      broken(slot, requestId, "what an operator wanted may be done, or may yet be", now);
   };
   return {
     id: "S54",
@@ -134,11 +138,13 @@ export const S54 = (ghost: Ghost): Checker => {
       const desk = (desks[slot] ??= newDesk());
       desk.acts += 1;
       if (what !== "told") assertTold(slot, desk);
-      if (what === "came") {
+      if (what === "came" || what === "asked") {
         const { caller } = act;
-        const request = { caller, turn: desk.acts, cameAt: at, isEntered: false, answer: undefined, isTold: false };
+        const isOperators = what === "asked";
+        const came = { caller, turn: desk.acts, cameAt: at, answer: undefined, isTold: false };
+        const request: Waiting = { ...came, isOperators, isEntered: isOperators };
         desk.requests.set(requestId, request);
-        desk.outside.set(caller, [...(desk.outside.get(caller) ?? []), request]);
+        if (!isOperators) desk.outside.set(caller, [...(desk.outside.get(caller) ?? []), request]);
         return;
       }
       const request = desk.requests.get(requestId);

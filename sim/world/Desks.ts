@@ -66,7 +66,12 @@ export class Desks {
   /** Somebody asks something else of a peer, with `start`. */
   ask(peer: SimPeer, requestId: string, start: (requestId: string) => void, done: (answer: Answer) => void): void {
     this.#name = requestId;
-    this.#of(peer).ask(start, done, "It was not written in time.");
+    this.#tell(peer, "asked", requestId, undefined);
+    const told = (answer: Answer): void => {
+      this.#tell(peer, "told", requestId, answer);
+      done(answer);
+    };
+    this.#of(peer).ask(start, told, "It was not written in time.");
   }
 
   /** The driver of a peer has answered. */
