@@ -1,16 +1,18 @@
 /**
  * K16: no caller and no member makes a peer hold more sessions, requests or pending shares than it may. A request to sign
  * holds a place until its caller is told, and no longer; none waits while a place is free, and none is turned away while
- * there is one in the line. What is over does not stay,
- * and no key that is being made goes for another while there is room for both, nor with the session of another.
+ * there is one in the line. What is over does not stay, nor does a session of a repair go before that; and no key that is
+ * being made goes for another while there is room for both, nor with the session of another.
  */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { MakingState } from "../../core/commands/makeKey/MakingState.ts";
+import type { RepairState } from "../../core/commands/repairShare/RepairState.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
 import { Violation } from "../base/Violation.ts";
 import { isSigning } from "../requests/KeyRequests.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
+import { generationAt } from "./KeyFacts.ts";
 
 /** By the name of a module's memory and of a part of it. */
 const most: ReadonlyArray<readonly [slice: string, part: string, most: number]> = [
@@ -177,6 +179,47 @@ class PendingShares {
   }
 }
 
+type Helping = RepairState["helping"];
+
+/** For how many milliseconds a helper surely keeps a session that came to nothing. */
+const KEPT_MILLIS = 9_000;
+
+const NO_HELP: Helping = new Map();
+
+/** The sessions of a peer's memory. */
+const helpingIn = (state: PeerState | undefined): Helping =>
+  (state?.modules["repairs"] as RepairState | undefined)?.helping ?? NO_HELP;
+
+/** Whether it is a member that nothing keeps from helping. */
+const takesPart = ({ cluster, fitness, rejoining }: PeerState): boolean =>
+  fitness.unsealed &&
+  fitness.integrityFault === undefined &&
+  fitness.quarantine === undefined &&
+  cluster.membership !== undefined &&
+  cluster.promotion.own?.stage !== "DECIDED" &&
+  rejoining.recovery === undefined &&
+  rejoining.unproven.size === 0;
+
+/**
+ * A session of these that a helper has no more, though its time is not over, no other one of its target has begun and
+ * members keep what it is about.
+ */
+const helpLost = (before: Helping, { state, store, decidedAt, isDamaged }: Watched): string | undefined => {
+  const now = helpingIn(state);
+  if (now === before || state === undefined || isDamaged || !takesPart(state)) return undefined;
+  const isKept = (keyId: string, generation: number, transcript: string): boolean => {
+    const row = generationAt(store, keyId, generation);
+    return row?.transcript === transcript && (row.state === "ACTIVE" || row.state === "HISTORICAL");
+  };
+  for (const [target, { sessionId, openedAt, keyId, generations }] of before) {
+    if (now.has(target) || decidedAt / 1_000 - openedAt >= KEPT_MILLIS) continue;
+    if (store.get("custodyKeys", keyId)?.status !== "ACTIVE") continue;
+    if (generations.every(({ generation, transcript }) => isKept(keyId, generation, transcript)))
+      return `${sessionId} of peer ${target}, begun at ${openedAt} ms`;
+  }
+  return undefined;
+};
+
 /** What one process has held for too long at one look. */
 interface Overdue {
   readonly at: number;
@@ -203,6 +246,8 @@ export const K16 = (ghost: Ghost): Checker => {
   const told: Array<Set<string> | undefined> = [];
   /** By slot: the memory of modules whose sizes were held last; a step that changes one makes another. */
   const held: Array<Slices | undefined> = [];
+  /** The same, of what it does as a helper. */
+  const helping: Array<ReturnType<typeof helpingIn> | undefined> = [];
   /** By slot, of the process that runs. */
   const overdue: Array<Overdue | undefined> = [];
   /** The same. */
@@ -227,6 +272,7 @@ export const K16 = (ghost: Ghost): Checker => {
       overdue[slot] = undefined;
       shares[slot] = undefined;
       held[slot] = undefined;
+      helping[slot] = undefined;
       fullest[slot] = 0;
     },
     written: {
@@ -269,6 +315,14 @@ export const K16 = (ghost: Ghost): Checker => {
       if (signing !== undefined && signing.requests.size + signing.waiting.size > 0)
         assertLine(slot, signing, told[slot] ?? NOBODY, signaturesAtOnce);
       if (slices === held[slot]) return;
+      const lost = helpLost(helping[slot] ?? helpingIn(undefined), peer);
+      helping[slot] = helpingIn(state);
+      if (lost !== undefined)
+        throw new Violation(
+          "K16",
+          `a helper keeps a session for 10 s, which nothing ended here`,
+          `peer ${slot} has given up session ${lost}, at ${decidedAt / 1_000} ms`,
+        );
       const before = held[slot];
       held[slot] = slices;
       fullest[slot] = Math.max(heldBy(before), heldBy(slices));
