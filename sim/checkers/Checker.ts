@@ -39,6 +39,8 @@ export interface Watched {
   readonly lastReading: number;
   /** Microseconds: when the step began whose actions are carried out, or were last; a flush may lie in between. */
   readonly decidedAt: number;
+  /** Microseconds: until when it was, or will be, held up by a pause or a long flush; undefined where nobody knows. */
+  readonly heldUpUntil?: number;
   /** A process runs, no flush is under way and no event waits. */
   readonly isIdle: boolean;
   /** Some row does not hold just now, so that sweeping it would throw. */

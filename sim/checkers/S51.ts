@@ -1,8 +1,9 @@
 /**
  * S51: what a member is asked for a caller it is asked again after half a second, not before, until it has said
- * something; nor are probes, pages, signers and votes asked for sooner than after their time. No message is empty, or
- * has more in it than is let through.
+ * something, and so is a maker of a key; nor are probes, pages, signers and votes asked for sooner than after their
+ * time. No message is empty, or has more in it than is let through.
  */
+import type { MakingState } from "../../core/commands/makeKey/MakingState.ts";
 import type { Message } from "../../core/Message.ts";
 import type { SettleItem } from "../../core/protocol/Message.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
@@ -101,6 +102,24 @@ interface Question {
   isAnswered: boolean;
 }
 
+/** What a maker of a key says again to one that has not said its own. */
+type MakersWord = "Keygen.Package" | "Keygen.Share";
+
+const makersWord = (kind: MakersWord, sessionId: string, to: PeerId): string => `${kind} of ${sessionId} to peer ${to}`;
+
+/** What is to be said again, until the same comes from there. */
+const owedIn = ({ modules, cluster: { peer, membership } }: PeerState): ReadonlyArray<string> => {
+  const { sessions } = (modules["makeKey"] as MakingState | undefined) ?? {};
+  if (sessions === undefined || sessions.size === 0 || membership === undefined) return [];
+  const others = membership.peerIds.filter((each) => each !== peer?.peerId);
+  return [...sessions.values()].flatMap(({ sessionId, told, made, packages, shares }) => {
+    if (made !== undefined) return [];
+    const kind = told === undefined ? "Keygen.Package" : "Keygen.Share";
+    const heard: ReadonlyMap<PeerId, unknown> = told === undefined ? packages : shares;
+    return others.filter((each) => !heard.has(each)).map((each) => makersWord(kind, sessionId, each));
+  });
+};
+
 /** What one process has said. */
 interface Said {
   /** By member: when each word was said, by itself, as often as is of interest, the newest first. */
@@ -113,6 +132,8 @@ interface Said {
   readonly questions: Map<string, Map<PeerId, Question>>;
   /** Requests about which members were asked what they store. */
   readonly looked: Set<string>;
+  /** By what a maker owes another: since when, or when it said that again last. */
+  readonly owed: Map<string, number>;
 }
 
 /** Whether a peer is fit to ask anything. */
@@ -125,6 +146,7 @@ const begun = (): Said => ({
   heard: new Map(),
   questions: new Map(),
   looked: new Set(),
+  owed: new Map(),
 });
 
 export const S51 = (ghost: Ghost): Checker => {
@@ -244,19 +266,39 @@ export const S51 = (ghost: Ghost): Checker => {
         );
   };
 
+  /** Looked at while nothing waits there, so that each timer that was due has been heard. */
+  const assertOwed = ({ slot, honest, state, isIdle, heldUpUntil }: Watched, { owed }: Said, at: number): void => {
+    if (state === undefined) return;
+    const due = new Set(mayAsk(state) ? owedIn(state) : []);
+    for (const each of owed.keys()) if (!due.has(each)) owed.delete(each);
+    for (const each of due) {
+      const last = owed.get(each);
+      if (last === undefined) owed.set(each, at);
+      else if (honest && isIdle && heldUpUntil !== undefined && at - Math.max(last, heldUpUntil) > LATEST_MICROS)
+        throw new Violation(
+          "S51",
+          `peer ${slot} owes its ${each} since ${last} µs, and has not heard the same from there`,
+          `it had run without a pause and not said it again by ${at} µs`,
+        );
+    }
+  };
+
   const forget = ({ slot }: Watched): void => void (all[slot] = begun());
 
   return {
     id: "S51",
     booted: forget,
     stopped: forget,
-    stepped: ({ slot, state }) => {
+    stepped: (peer) => {
+      const { slot, state, decidedAt } = peer;
       if (state !== undefined && !mayAsk(state)) all[slot]?.questions.clear();
+      assertOwed(peer, saidBy(slot), decidedAt);
     },
-    delivered: ({ slot }, message, from, at) => {
-      const said = all[slot];
+    delivered: (peer, message, from, at) => {
+      const said = all[peer.slot];
       if (said === undefined) return;
       said.heard.set(from, at);
+      assertOwed(peer, said, at);
       noteAnswer(said, message, from);
     },
     sent: (peer, message, to, at) => {
@@ -276,6 +318,10 @@ export const S51 = (ghost: Ghost): Checker => {
         if (message._tag === "ReadyProbe") assertReminded(peer, said, to);
       }
       noteQuestions(said, slot, message, to, at);
+      if ((message._tag === "Keygen.Package" || message._tag === "Keygen.Share") && message.again) {
+        const word = makersWord(message._tag, message.sessionId, to);
+        if (said.owed.has(word)) said.owed.set(word, at);
+      }
       if (message._tag === "StoredQuery") said.looked.add(message.requestId);
     },
     replied: ({ slot, honest }, { requestId, undisturbedSince, repliedAt }) => {

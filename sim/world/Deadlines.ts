@@ -15,13 +15,11 @@ interface Taken {
 }
 
 export class Deadlines {
-  /** By slot: until when each peer was, or is going to be, held up. */
-  readonly #heldUpUntil: Array<number> = [];
   readonly #taken = new Map<string, Taken>();
 
   /** A peer stands still from `now` on, for so many microseconds. */
-  paused({ slot }: SimPeer, now: number, micros: number): void {
-    this.#heldUpUntil[slot] = Math.max(this.#heldUpUntil[slot] ?? 0, now + micros);
+  paused(peer: SimPeer, now: number, micros: number): void {
+    peer.heldUpUntil = Math.max(peer.heldUpUntil, now + micros);
   }
 
   /** A flush of a peer begins at `now` and takes so many microseconds. */
@@ -44,7 +42,7 @@ export class Deadlines {
     const taken = this.#taken.get(requestId);
     if (taken === undefined) return undefined;
     const { peer, process, askedAt } = taken;
-    const isUndisturbed = peer.process === process && (this.#heldUpUntil[peer.slot] ?? 0) < askedAt;
+    const isUndisturbed = peer.process === process && peer.heldUpUntil < askedAt;
     return isUndisturbed && peer.isCaughtUp ? taken : undefined;
   }
 }

@@ -124,6 +124,7 @@ export class SimPeer implements Watched {
   process = 0;
   lastReading = 0;
   decidedAt = 0;
+  heldUpUntil = 0;
   transactions = 0;
   /** Messages that its drivers have said. */
   said = 0;
