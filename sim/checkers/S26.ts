@@ -1,7 +1,11 @@
 /**
  * S26, the registry half: what a restored peer installs is what an honest helper offered, holds everything that was
- * ever acknowledged to a caller, and until then the peer signs for nothing. So is what it shows to readers before.
+ * ever acknowledged to a caller, and until then the peer signs for nothing. So is what it shows to readers before. It
+ * takes what it installs once every other member has said that nothing is undecided there, or that it is restored too.
  */
+import type { Digest } from "../../core/base/Digest.ts";
+import type { MessageOf } from "../../core/protocol/Message.ts";
+import type { PeerId } from "../../core/protocol/Topology.ts";
 import { isAbortedAt } from "./Ends.ts";
 import { numberKey, SELF } from "../../core/protocol/Tables.ts";
 import type { Checker, Watched } from "./Checker.ts";
@@ -10,7 +14,70 @@ import { rowAt } from "../models/Product.ts";
 import type { Subject } from "../models/Subject.ts";
 import { Violation } from "../base/Violation.ts";
 
+type Ready = MessageOf<"Ready">;
+
+/** For so long, in microseconds, a peer that nothing holds up waits for the answers of one round, and some. */
+const ROUND_MICROS = 5_000_000;
+
+/** What was asked of the other members at one moment, and what each has said to that. */
+interface Round {
+  readonly at: number;
+  readonly asked: Map<PeerId, { readonly nonce: Digest; readonly answers: Array<Ready> }>;
+}
+
+/** Whether nothing is on its way at a member, by its own word, that a registry taken now would lack. */
+const isSettled = (recoveryId: Digest, { sealed, integrityOk, mode, uncommitted, recorded }: Ready): boolean =>
+  !sealed &&
+  integrityOk &&
+  recorded?.restoration.recoveryId === recoveryId &&
+  (mode === "recovering" || mode === "promoting" || (mode === "active" && uncommitted === 0));
+
+/** What one process has asked the others lately, and which of them hinder what it takes over now. */
+interface Asking {
+  rounds: ReadonlyArray<Round>;
+  taken: { readonly nonce: Digest; readonly hindering: ReadonlyArray<PeerId> } | undefined;
+}
+
+/** The members that have not said it, in the round in which most have. */
+const hindering = ({ state }: Watched, { rounds }: Asking, recoveryId: Digest): ReadonlyArray<PeerId> => {
+  const { peer, membership } = state?.cluster ?? {};
+  const others = (membership?.peerIds ?? []).filter((each) => each !== peer?.peerId);
+  const inRounds = rounds.map(({ asked }) =>
+    others.filter((each) => asked.get(each)?.answers.some((ready) => isSettled(recoveryId, ready)) !== true),
+  );
+  return inRounds.reduce((least, each) => (each.length < least.length ? each : least), others);
+};
+
 export const S26 = (ghost: Ghost): Checker => {
+  const askings: Array<Asking> = [];
+  const askingOf = (slot: number): Asking => (askings[slot] ??= { rounds: [], taken: undefined });
+
+  const noteAsked = ({ slot, decidedAt: at, heldUpUntil = 0 }: Watched, to: PeerId, nonce: Digest): void => {
+    const asking = askingOf(slot);
+    let last = asking.rounds.at(-1);
+    if (last === undefined || last.at !== at || last.asked.has(to)) {
+      last = { at, asked: new Map() };
+      const kept = asking.rounds.filter((each) => at - Math.max(each.at, heldUpUntil) < ROUND_MICROS);
+      asking.rounds = [...kept, last];
+    }
+    last.asked.set(to, { nonce, answers: [] });
+  };
+
+  const noteTaken = (peer: Watched, { nonce, recoveryId }: MessageOf<"SnapshotRequest">): void => {
+    const asking = askingOf(peer.slot);
+    if (asking.taken?.nonce !== nonce) asking.taken = { nonce, hindering: hindering(peer, asking, recoveryId) };
+  };
+
+  const assertAsked = ({ slot }: Watched): void => {
+    const { taken } = askingOf(slot);
+    if (taken !== undefined && taken.hindering.length > 0)
+      throw new Violation(
+        "S26",
+        `peers ${taken.hindering.join(", ")} have not said that nothing is undecided there, or that they are restored too`,
+        `peer ${slot} took the registry for whole, and is a member again`,
+      );
+  };
+
   /** By recovery: the roots that were offered for it. */
   const offered = new Map<string, Set<string>>();
   /** Subjects that a caller was told are stored everywhere, by ref. */
@@ -89,9 +156,22 @@ export const S26 = (ghost: Ghost): Checker => {
 
   return {
     id: "S26",
-    booted: (peer) => void peers.set(peer.slot, peer),
-    sent: ({ honest }, message) => {
+    booted: (peer) => {
+      peers.set(peer.slot, peer);
+      delete askings[peer.slot];
+    },
+    delivered: ({ slot }, message, from) => {
+      if (message._tag !== "Ready" || message.peerId !== from) return;
+      for (const { asked } of askingOf(slot).rounds) {
+        const question = asked.get(from);
+        if (question?.nonce === message.nonce) question.answers.push(message);
+      }
+    },
+    sent: (peer, message, to) => {
+      const { honest } = peer;
       hears = true;
+      if (message._tag === "ReadyProbe") noteAsked(peer, to, message.nonce);
+      if (message._tag === "SnapshotRequest") noteTaken(peer, message);
       if (!honest || message._tag !== "SnapshotOffer") return;
       const roots = offered.get(message.recoveryId) ?? new Set();
       offered.set(message.recoveryId, roots.add(message.cutoff.root));
@@ -103,7 +183,9 @@ export const S26 = (ghost: Ghost): Checker => {
     },
     written: {
       restore: (peer, write) => {
-        if (write.op === "remove" || write.row.recovering || !ghost.isAtomic) return;
+        if (write.op === "remove" || write.row.recovering) return;
+        if (!ghost.isLying(peer.slot)) assertAsked(peer);
+        if (!ghost.isAtomic) return;
         if (ghost.unitedBy === peer.slot) assertUnited(peer);
         else assertInstalled(peer, write.row.restoration.recoveryId);
       },

@@ -1,0 +1,51 @@
+/** What a restored peer has been told by the others when it takes the registry over. */
+import { expect, it } from "vitest";
+import { crypto, founded } from "../../properties/cluster/Cluster.ts";
+import { watched } from "../../properties/cluster/Watching.ts";
+import { declare, register } from "../../properties/cluster/Restoring.ts";
+import type { Message } from "../../core/Message.ts";
+import type { Ready } from "../../core/protocol/Message.ts";
+import { SELF } from "../../core/protocol/Tables.ts";
+import { Ghost } from "./Ghost.ts";
+import { S26 } from "./S26.ts";
+
+/** Of three members the second is restored, and one answers it otherwise than it does, if at all. */
+const restoring = (altered: (ready: Ready) => Partial<Ready> | undefined) => (): void => {
+  const cluster = founded();
+  register(cluster, "alice", 7);
+  const ghost = new Ghost(crypto, cluster.total);
+  // Where so many have forgotten things, what it takes over is not judged.
+  ghost.forgetful = ghost.everyone;
+  const checker = S26(ghost);
+  const peer = (decidedAt: number) => watched(cluster, 2, { decidedAt });
+  cluster.tamper = (from, to, message) => {
+    const at = cluster.now * 1_000;
+    if (from === 2) checker.sent?.(peer(at), message, to, at);
+    if (to !== 2) return message;
+    const change = from === 3 && message._tag === "Ready" ? altered(message) : {};
+    if (change !== undefined) checker.delivered?.(peer(at), { ...message, ...change } as Message, from, at);
+    return message;
+  };
+  declare(cluster, 2);
+  cluster.pass(6_000);
+  const row = cluster.row(2, "restore", SELF);
+  if (row === undefined || row.recovering) throw new TypeError("peer 2 was to be a member again");
+  checker.written?.restore?.(peer(0), { op: "replace", table: "restore", key: SELF, row }, []);
+};
+
+it("takes the word of each that nothing is undecided there, or that it is restored too", () => {
+  expect(restoring(() => ({}))).not.toThrow();
+  expect(restoring(() => ({ mode: "recovering", uncommitted: 1 }))).not.toThrow();
+});
+
+it.each<readonly [string, Partial<Ready> | undefined]>([
+  ["has something undecided", { uncommitted: 1 }],
+  ["joins", { mode: "joining" }],
+  ["is sealed", { sealed: true }],
+  ["has found damage", { integrityOk: false }],
+  ["has no restore on record", { recorded: undefined }],
+  ["answers another question", { nonce: "ab".repeat(32) as Ready["nonce"] }],
+  ["says nothing", undefined],
+])("finds one that is a member again while another %s", (_what, change) => {
+  expect(restoring(() => change)).toThrow("peers 3 have not said");
+});
