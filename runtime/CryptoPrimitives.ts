@@ -79,7 +79,7 @@ const asSet = (bytes: Uint8Array): SetAccumulator => bytes as SetAccumulator;
 export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
   const { sha256Hex, hmacSha256Hex, shake128, verifyEd25519, isEd25519Key, agreementKey, agree } = primitives;
   const verified = new RecentMap<true>(REMEMBERED);
-  const pinnable = new RecentMap<true>(REMEMBERED);
+  const pinnable = new RecentMap<boolean>(REMEMBERED);
   const elements = new RecentMap<Uint8Array>(REMEMBERED_ELEMENTS);
   const lanesOf = (element: Digest): Uint8Array => {
     const known = elements.get(element);
@@ -89,9 +89,11 @@ export const cryptoOf = (primitives: CryptoPrimitives): Crypto => {
     return lanes;
   };
   const isPublicKey = (key: PublicKey): boolean => {
-    if (pinnable.get(key) === true) return true;
+    const known = pinnable.get(key);
+    if (known !== undefined) return known;
+    // A bad one too: to find that out is the dearest, and anybody may show one again and again.
     const valid = isEd25519Key(hexToBytes(key));
-    if (valid) pinnable.set(key, true);
+    pinnable.set(key, valid);
     return valid;
   };
   return {

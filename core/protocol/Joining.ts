@@ -11,8 +11,8 @@ import type { Step } from "./Step.ts";
 import { acknowledgeLate } from "./Delivery.ts";
 import type { Ready } from "./Message.ts";
 import { noteFirstHeard } from "./DuplicateSuppression.ts";
-import { freshNonce } from "./Nonces.ts";
-import { ask, nonceFor } from "./Readiness.ts";
+import { freshNonce, nonceFor } from "./Nonces.ts";
+import { ask } from "./Readiness.ts";
 import { isOwnRestore, quarantineIfBehind, quarantineIfRestoredSince } from "./Rollback.ts";
 
 const JOIN_AGAIN_MILLIS = 500;

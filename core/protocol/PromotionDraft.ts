@@ -79,8 +79,9 @@ export const continues = (crypto: Crypto, draft: Draft, previous: PinnedTopology
   const { topology } = previous;
   const [only] = topology.members;
   return (
-    isPinnedByAll(crypto, previous) &&
+    // Before signatures: whoever shows one may have written down members without end.
     topology.members.length === 1 &&
+    isPinnedByAll(crypto, previous) &&
     only?.peerId === draft.source &&
     topologyDigest(crypto, topology) === draft.oldDigest &&
     topology.clusterId === draft.clusterId &&

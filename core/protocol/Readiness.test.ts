@@ -9,8 +9,8 @@ import type { Verdict } from "./ProbeState.ts";
 import type { Message, MessageOf } from "../Message.ts";
 import type { Ready } from "./Message.ts";
 import { isPresent } from "./Mode.ts";
-import { freshNonce } from "./Nonces.ts";
-import { currentVerdict, nonceFor, onCheckReadiness, onReadyProbe, probe, notReadyReason } from "./Readiness.ts";
+import { freshNonce, nonceFor } from "./Nonces.ts";
+import { currentVerdict, onCheckReadiness, onReadyProbe, probe, notReadyReason } from "./Readiness.ts";
 import { freshRecovery } from "./TakingOver.ts";
 import type { PeerId } from "./Topology.ts";
 import {

@@ -3,7 +3,6 @@
  * The probe fails fast and writes nothing; the votes that follow decide
  * (contract 10.1, protocol.md 3.3).
  */
-import { digest, pair, uint } from "../codec/Codec.ts";
 import { withEntry } from "../base/Copies.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
@@ -15,16 +14,13 @@ import { clockFaults } from "./Clocks.ts";
 import { noteRestored } from "./Incarnations.ts";
 import { noteFirstHeard } from "./DuplicateSuppression.ts";
 import { isPresent, type Mode } from "./Mode.ts";
-import { freshNonce } from "./Nonces.ts";
+import { freshNonce, nonceFor } from "./Nonces.ts";
 import { quarantineIfBehind, quarantineIfRestoredSince } from "./Rollback.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";
 import { BEING_VERIFIED, IS_SEALED, NO_CAPACITY, NO_TOKEN_KEYS } from "./Unavailable.ts";
 import { type PeerId, signersFor } from "./Topology.ts";
 import { noteVersions, versionFault, type Versions } from "./Versions.ts";
 import { unwitnessed } from "./Witnesses.ts";
-
-const PROBE_TAG = "CUSTODY_PROBE_V1";
-const nonceCodec = pair(digest, uint);
 
 /** How long a member that is known to be there may take to answer. */
 const BUSY_MILLIS = 2 * Limits.probeWaitMillis;
@@ -63,10 +59,6 @@ export const ownReason = (step: Step): string | undefined => {
   if (mode === "active" && !step.context.judgesTokens) return NO_TOKEN_KEYS;
   return mode === "damaged" && step.state.cluster.membership === undefined ? UNFOUNDED : faultIn[mode];
 };
-
-/** Each member gets a nonce of its own, so that none can answer in the name of another. */
-export const nonceFor = (step: Step, nonce: Digest, peerId: PeerId): Digest =>
-  step.context.crypto.digest(PROBE_TAG, nonceCodec, [nonce, peerId]);
 
 /** Asks every other member, unless the last answer is fresh or on its way. */
 export const probe = (step: Step): void => {

@@ -6,8 +6,8 @@ import type { WholeStep } from "../../properties/cluster/OpenStep.ts";
 import { CAPACITIES } from "../base/Capacities.ts";
 import type { Message } from "../Message.ts";
 import type { Ready } from "./Message.ts";
-import { freshNonce } from "./Nonces.ts";
-import { nonceFor, onProbeTimer, onReady } from "./Readiness.ts";
+import { freshNonce, nonceFor } from "./Nonces.ts";
+import { onProbeTimer, onReady } from "./Readiness.ts";
 import type { SignedStatement } from "./Statement.ts";
 import type { PeerId } from "./Topology.ts";
 import {

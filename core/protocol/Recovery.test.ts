@@ -5,8 +5,7 @@ import { fires, heard, openStep, type WholeStep } from "../../properties/cluster
 import { CAPACITIES } from "../base/Capacities.ts";
 import type { Recovery } from "./RecoveryState.ts";
 import type { Ready } from "./Message.ts";
-import { freshNonce } from "./Nonces.ts";
-import { nonceFor } from "./Readiness.ts";
+import { freshNonce, nonceFor } from "./Nonces.ts";
 import { onMemberAnswer, onRecoverTimer } from "./Recovery.ts";
 import type { SignedStatement } from "./Statement.ts";
 import { slotKey } from "./Tables.ts";

@@ -7,7 +7,7 @@
 import type { Recovery } from "./RecoveryState.ts";
 import { type Rejection, rejection } from "../base/Rejection.ts";
 import { dropUndecided } from "./Lifecycle.ts";
-import { freshNonce } from "./Nonces.ts";
+import { freshNonce, nonceFor } from "./Nonces.ts";
 import { noteSlot } from "./Slots.ts";
 import { SELF } from "./Tables.ts";
 import type { Step } from "./Step.ts";
@@ -16,7 +16,7 @@ import { forgetPendingCallers } from "./PendingCallers.ts";
 import { inquireAgain, isMisled } from "./Inquiry.ts";
 import { join } from "./Joining.ts";
 import type { Ready } from "./Message.ts";
-import { ask, nonceFor } from "./Readiness.ts";
+import { ask } from "./Readiness.ts";
 import { type Restoration, restorationCodec, RESTORATION_TAG, restorationHash } from "./Restoration.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
 import { isAuthentic, signerOf } from "./Statement.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Digest } from "../base/Digest.ts";
+import type { Message } from "../Message.ts";
 import { Cluster, codeOf } from "../../properties/cluster/Cluster.ts";
 import { expectDone, promote, withApprover } from "../../properties/cluster/Promoting.ts";
 import { copyOf, declare, diskAfter, stateOf } from "../../properties/cluster/Restoring.ts";
@@ -58,6 +59,23 @@ describe("an instance that is alone and was started again", () => {
     cluster.pass(1_000);
     cluster.register(2, "early", "bob", 2);
     cluster.pass(100);
+    expect(reasonOf(cluster, "early")).toBe(ASKS);
+  });
+
+  it("takes what one peer was asked for nobody else's answer", () => {
+    const cluster = withApprover();
+    const told: Array<Message> = [];
+    cluster.tamper = (from, _to, message) => {
+      if (message._tag !== "Promotion.Standing") return message;
+      if (from === 1) told.push(message);
+      return from === 1 ? message : undefined;
+    };
+    cluster.start(2);
+    cluster.pass(100);
+    for (const message of told) cluster.dispatch(2, { _tag: "Deliver", from: 3, message, actors: [] });
+    cluster.register(2, "early", "bob", 2);
+    cluster.pass(100);
+    expect(told).toHaveLength(1);
     expect(reasonOf(cluster, "early")).toBe(ASKS);
   });
 

@@ -8,7 +8,7 @@ import type { PromotionMessageOf } from "./PromotionMessages.ts";
 import type { Witnesses } from "./PromotionState.ts";
 import { ownKey, tell } from "./PromotionTold.ts";
 import type { Step } from "./Step.ts";
-import { freshNonce } from "./Nonces.ts";
+import { freshNonce, nonceFor } from "./Nonces.ts";
 import type { PeerId } from "./Topology.ts";
 
 /** A peer that is down must not stop an instance that was never promoted. */
@@ -51,14 +51,15 @@ const ask = (step: Step, { nonce, silent }: Witnesses): void => {
   const { configDigest } = step.context.settings;
   const { development, threshold, members: all } = step.membership.topology;
   const members = all.map((each) => ({ peerId: each.peerId, identityKey: each.identityKey }));
-  const asked = { identityKey, nonce, members, threshold, development, configDigest };
-  tell(step, { _tag: "Promotion.Ask", ...asked }, [...silent]);
+  const asked = { identityKey, members, threshold, development, configDigest };
+  for (const peerId of silent)
+    tell(step, { _tag: "Promotion.Ask", ...asked, nonce: nonceFor(step, nonce, peerId) }, [peerId]);
 };
 
 /** A peer has answered, and shown before whatever it knows. */
 export const noteWitness = (step: Step, from: PeerId, { nonce }: PromotionMessageOf<"Promotion.Standing">): void => {
   const { witnesses } = step.state.cluster.promotion;
-  if (witnesses === undefined || nonce !== witnesses.nonce || !witnesses.silent.has(from)) return;
+  if (witnesses === undefined || !witnesses.silent.has(from) || nonce !== nonceFor(step, witnesses.nonce, from)) return;
   const silent = new Set(witnesses.silent);
   silent.delete(from);
   note(step, { ...witnesses, silent });

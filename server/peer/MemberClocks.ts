@@ -1,5 +1,5 @@
 /** The clocks of the other peers, as they last told them in their answers to probes. */
-import type { Message } from "../../core/Message.ts";
+import type { Opened } from "../../runtime/EnvelopeCodec.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 
 export class MemberClocks {
@@ -16,9 +16,10 @@ export class MemberClocks {
     this.#now = now;
   }
 
-  /** Takes note of a message whose envelope held. */
-  saw(from: PeerId, message: Message): void {
-    if (message._tag === "Ready" && this.#members.has(from)) this.#ahead.set(from, message.clock - this.#now());
+  /** Takes note of a message that its sender vouches for: what a sealed peer says, a stranger may have said. */
+  saw({ from, versions, message }: Opened): void {
+    if (message._tag !== "Ready" || versions === undefined || !this.#members.has(from)) return;
+    this.#ahead.set(from, message.clock - this.#now());
   }
 
   /** How far a peer's clock was ahead of this machine's, its message's way included, in milliseconds. */

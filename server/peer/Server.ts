@@ -227,7 +227,7 @@ const openPeer = (
       judge: judgedBy(judge),
       deliver: (opened, actors, consumed) => {
         const to = self() ?? 0;
-        clocks.saw(opened.from, opened.message);
+        clocks.saw(opened);
         tellArrival(log, to, opened.from, opened.message);
         peer.deliver(opened, actors, traces?.delivery(to, opened, consumed) ?? consumed);
       },

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer, IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { noSession } from "../../properties/cluster/Sessions.ts";
@@ -16,6 +16,7 @@ const limits = { connections: 2, roundConnections: 0, queuedMessages: 3, queuedB
 
 const open: Array<Server | PeerLink> = [];
 afterEach(() => {
+  vi.restoreAllMocks();
   for (const each of open.splice(0)) {
     each.close();
     if (!(each instanceof PeerLink)) each.closeAllConnections();
@@ -109,6 +110,32 @@ describe("the way to a peer that takes no stream", () => {
     }
     await vi.waitFor(() => expect(link.isReachable).toBe(true));
     expect(received.map(({ body }) => body).toSorted()).toEqual(["1", "2", "4", "5", "6"]);
+  });
+
+  it("keeps no chunk of an answer, each of which would cost more than its bytes", async () => {
+    const server = earlier((request, response) => {
+      request.resume();
+      response.writeHead(200, { "content-type": "application/cbor" });
+      for (const byte of "a vote") response.write(byte);
+      response.end();
+    });
+    open.push(server);
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const { answers, send } = linkTo(`http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`);
+    // Every chunk is written over once it has been seen.
+    const emit = IncomingMessage.prototype.emit;
+    vi.spyOn(IncomingMessage.prototype, "emit").mockImplementation(function (
+      this: IncomingMessage,
+      event: string | symbol,
+      ...values: ReadonlyArray<unknown>
+    ) {
+      const isHeard = emit.call(this, event, ...values);
+      if (event === "data" && values[0] instanceof Uint8Array) values[0].fill(0);
+      return isHeard;
+    });
+    send("1");
+    await vi.waitFor(() => expect(answers).toEqual(["a vote"]));
   });
 
   it("outlives a peer that refuses a long message at its beginning and hangs up", async () => {

@@ -5,6 +5,7 @@
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Duplex } from "node:stream";
+import { GrowingBytes } from "../../runtime/GrowingBytes.ts";
 import type { Exchange } from "../../runtime/transport/Link.ts";
 import { whyBroken, whyLate } from "../net/Unreachable.ts";
 import type { PeerClientTls } from "../tls/TlsMaterial.ts";
@@ -100,7 +101,8 @@ export class Posts {
 
   #receive(response: IncomingMessage): void {
     const { parcel: makeParcel, received, dropped } = this.#options;
-    const chunks: Array<Uint8Array> = [];
+    // Copied at once: a peer may answer in chunks of a byte, each an object of many.
+    const bytes = new GrowingBytes(maxEnvelopeBytes);
     const parcel = makeParcel();
     let length = 0;
     let isHandedOn = false;
@@ -108,7 +110,7 @@ export class Posts {
     response.on("data", (chunk: Uint8Array) => {
       if (isRefused) return;
       length += chunk.length;
-      if (length <= maxEnvelopeBytes && parcel.grow(chunk.length)) return void chunks.push(chunk);
+      if (length <= maxEnvelopeBytes && parcel.grow(chunk.length)) return bytes.add(chunk);
       isRefused = true;
       dropped("no room");
       response.destroy();
@@ -117,8 +119,7 @@ export class Posts {
       // The end may have come with the bytes that were refused.
       if (this.#isClosed || isRefused) return;
       isHandedOn = true;
-      // Plain arrays: of a Buffer, `slice` shares what an array's copies.
-      received(new Uint8Array(Buffer.concat(chunks, length)), parcel);
+      received(bytes.whole(), parcel);
     });
     response.on("close", () => {
       if (!isHandedOn) parcel.release();
