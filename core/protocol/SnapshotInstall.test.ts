@@ -274,7 +274,15 @@ describe("a page of what the others have decided", () => {
     expect(installed(nothing, offer([applied(5, certified({ seq: 5 }))])).result).toMatchObject({ applied: 1 });
   });
 
+  it("may leave as many slots out as can be open at once", () => {
+    const { result } = installed(nothing, offer([applied(1), aborted(257)], { upTo: slotKey(1, 513) }));
+    expect(result).toMatchObject({ applied: 1, decided: 257 });
+  });
+
   it.each<readonly [string, Disk, MessageOf<"SnapshotOffer">]>([
+    ["that leaves one slot more out", nothing, offer([applied(1), aborted(258)])],
+    ["that begins with the last number there is", nothing, offer([aborted(Number.MAX_SAFE_INTEGER)])],
+    ["that ends further on than that", nothing, offer([applied(1)], { upTo: slotKey(1, 258) })],
     ["that is out of order", nothing, offer([applied(2), applied(1)])],
     ["that has a slot twice", nothing, offer([applied(1), applied(1)])],
     ["that begins before it", nothing, offer([applied(1)], { after: slotKey(1, 1) })],

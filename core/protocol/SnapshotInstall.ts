@@ -77,6 +77,19 @@ export const settledHere = (step: Step, key: string, row: Rows["slots"]): Settle
   return { key, seq: proof.statement.seq, id, outcome: certificate ? "APPLIED" : "ABORTED", certificate, proof };
 };
 
+const seqIn = (key: string): number => Number(key.slice(key.indexOf(".") + 1));
+
+/** The last slot before what follows a key: that of the key, or that before the first one of its epoch. */
+const seqBefore = (step: Step, key: string, seq: number): number =>
+  Math.max(seqIn(key), (epochOf(step.membership, seq)?.topology.firstSlot ?? 1) - 1);
+
+/**
+ * Whether a slot could be used when that before it was the last decided one. The writer's own receipt proves an aborted
+ * slot, of any number: a writer that lies as a helper must not leave the others without numbers.
+ */
+const isNear = (step: Step, last: string, seq: number): boolean =>
+  seq - seqBefore(step, last, seq) <= step.capacities.slotWindow;
+
 /** Every item of an offer, or undefined where one does not hold or is out of order. */
 export const settledOf = (step: Step, { items, after, upTo }: SnapshotOffer): ReadonlyArray<Settled> | undefined => {
   const settled: Array<Settled> = [];
@@ -84,15 +97,15 @@ export const settledOf = (step: Step, { items, after, upTo }: SnapshotOffer): Re
   for (const item of items) {
     const { key, certificate, writerReceipt } = item;
     if (key <= last || (upTo !== undefined && key > upTo)) return undefined;
-    last = key;
     const each =
       certificate !== undefined
         ? appliedOf(step, item, certificate)
         : writerReceipt && abortedOf(step, item, writerReceipt);
-    if (each === undefined) return undefined;
+    if (each === undefined || !isNear(step, last, each.seq)) return undefined;
+    last = key;
     settled.push(each);
   }
-  return upTo === undefined || upTo > after ? settled : undefined;
+  return upTo === undefined || (upTo > after && isNear(step, last, seqIn(upTo))) ? settled : undefined;
 };
 
 export interface OwnSlots {
