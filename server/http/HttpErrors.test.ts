@@ -34,6 +34,11 @@ describe("the error table", () => {
     expect(Object.values(statuses)).not.toContain(undefined);
   });
 
+  it("lets callers come again where somebody repairs what is missing", () => {
+    const waiting = ["SHARE_MISSING", "KEYGEN_DISPUTED", "SIGNING_QUORUM_UNAVAILABLE"] as const;
+    expect(waiting.map((code) => errorKinds[code].retryable)).toEqual([true, true, true]);
+  });
+
   it("says of every code what it is answered for", () => {
     for (const { when, title } of Object.values(errorKinds)) {
       expect(when).toMatch(/^[A-Z`0-9].*\.$/);

@@ -139,7 +139,10 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   SIGNING_QUORUM_UNAVAILABLE: kind(503, "Too few members sign", "Fewer than the threshold can sign now.", {
     afterSeconds: 1,
   }),
-  SHARE_MISSING: kind(503, "A share of the key is missing", "Repair it where it is missing, or ask another peer."),
+  // Somebody repairs it.
+  SHARE_MISSING: kind(503, "A share of the key is missing", "Repair it where it is missing, or ask another peer.", {
+    afterSeconds: 5,
+  }),
   REPAIR_FAILED: kind(503, "The share was not repaired", "A helper is missing, or what they sent does not fit.", {
     afterSeconds: 1,
   }),

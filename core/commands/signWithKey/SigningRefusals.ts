@@ -32,7 +32,8 @@ export const SILENT = "SILENT";
 export const IMPOSTER = "IMPOSTER";
 export const WRONG_SIGNATURE = "WRONG_SIGNATURE";
 
-const reasonOf = (code: string): string => {
+/** Why a member does not sign, as a caller is told it. */
+export const reasonOf = (code: string): string => {
   if (code === SILENT) return "it does not answer";
   if (code === WRONG_SIGNATURE) return "its signature does not verify: look after this machine";
   if (code === IMPOSTER) return "its share of the signature was wrong";

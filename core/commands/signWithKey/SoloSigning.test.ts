@@ -2,6 +2,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it, vi } from "vitest";
 import { rowsOf } from "../../../properties/cluster/Cluster.ts";
 import { eddsa, KeyedCluster } from "../../../properties/cluster/PlantedKeys.ts";
+import { generationKey } from "../keys/Tables.ts";
 
 const data = utf8ToBytes("pay 5");
 
@@ -25,6 +26,21 @@ describe("a peer that is alone", () => {
     expect(cluster.answers.get("one")).toMatchObject({
       _tag: "Rejected",
       rejection: { members: [{ peerId: 1, reason: "its signature does not verify: look after this machine" }] },
+    });
+    expect(rowsOf(cluster, "consents")).toEqual([0]);
+  });
+
+  it("that has lost its private key says so, and names itself", () => {
+    const cluster = new KeyedCluster(1);
+    cluster.plantKey("payments");
+    cluster.write(1, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
+    cluster.sign(1, "one", "payments", data);
+    expect(cluster.answers.get("one")).toMatchObject({
+      _tag: "Rejected",
+      rejection: {
+        code: "SHARE_MISSING",
+        members: [{ peerId: 1, reason: "its share of the key is missing" }],
+      },
     });
     expect(rowsOf(cluster, "consents")).toEqual([0]);
   });

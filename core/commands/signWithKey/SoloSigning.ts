@@ -1,19 +1,22 @@
 /** The signature of a peer that is alone with its key: one consent, one flush, and the answer. */
-import { rejection } from "../../base/Rejection.ts";
+import { type Rejection, rejection } from "../../base/Rejection.ts";
 import type { Step } from "../../protocol/Step.ts";
+import type { PeerId } from "../../protocol/Topology.ts";
 import { Secret } from "../../threshold/Secret.ts";
 import type { KeyAnswer } from "../keys/Answers.ts";
 import { heldShare } from "../keys/HeldShare.ts";
 import { consent, consentFault } from "./Consents.ts";
 import type { Signable } from "./Signable.ts";
-import { tooFew, WRONG_SIGNATURE } from "./SigningRefusals.ts";
+import { reasonOf, tooFew, WRONG_SIGNATURE } from "./SigningRefusals.ts";
 import type { Coordinated } from "./SigningState.ts";
 
-const shareMissing = rejection(
-  "SHARE_MISSING",
-  "This peer has no private key of the generation that opens here.",
-  "An operator restores the peer from its backup.",
-);
+const shareMissing = (self: PeerId): Rejection =>
+  rejection(
+    "SHARE_MISSING",
+    "This peer has no private key of the generation that opens here.",
+    "An operator restores the peer from its backup.",
+    { members: [{ peerId: self, reason: reasonOf("SHARE_MISSING") }] },
+  );
 
 export const signSolo = (
   step: Step,
@@ -33,7 +36,7 @@ export const signSolo = (
   if (fault !== undefined)
     return step.reply(requestId, { _tag: "Rejected", rejection: tooFew(new Map([[self, fault]]), 1) });
   const secret = heldShare(context, membership, self, generation);
-  if (secret === undefined) return step.reply(requestId, { _tag: "Rejected", rejection: shareMissing });
+  if (secret === undefined) return step.reply(requestId, { _tag: "Rejected", rejection: shareMissing(self) });
   const entropy = new Secret(context.crypto.derive(context.entropy, `signature ${requestId}`));
   const signature = suite.solo.sign(secret, message, entropy);
   secret.wipe();
