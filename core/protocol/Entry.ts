@@ -280,7 +280,7 @@ const notInTime = (step: Step, { request, storedAt }: Awaited): Rejection =>
   storedAt === undefined
     ? busy("The writer has not answered in time; the outcome is not known yet.", request.ref)
     : {
-        ...busy("Not every member has said in time that it stores the approver.", request.ref),
+        ...busy("Not every member has said in time that it stores the change.", request.ref),
         members: missingAt(step, storedAt).map((peerId) => ({ peerId, reason: "it has not said that it stores it" })),
       };
 
@@ -289,7 +289,7 @@ const waitedTooLong = (step: Step, intent: Intent): Rejection => {
   const change = step.command(intent).heldUpBy(step.state, intent);
   return change === undefined
     ? busy("The request waited for its turn too long; nothing was reserved.", intent.ref)
-    : busy("An earlier change of this approver is still undecided.", intent.ref, change === "own result");
+    : busy("An earlier change of the same approver or key is still undecided.", intent.ref, change === "own result");
 };
 
 /** The members whose receipt a round still lacks or, once it is certified, whose acknowledgement. */

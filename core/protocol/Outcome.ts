@@ -62,7 +62,7 @@ const onExisting = (step: Step, awaited: Awaited, { ref }: Pick<Said<"Existing">
   if (ref === request.ref && stored(step, request.kind, ref) !== undefined)
     return askStored(step, forward.requestId, awaited);
   step.edit("requests", "awaited").delete(forward.requestId);
-  const refusal = busy("The writer named an approver that is not stored here.", request.ref, true);
+  const refusal = busy("The writer named a record that is not stored here.", request.ref, true);
   step.reply(forward.requestId, { _tag: "Rejected", rejection: refusal });
 };
 

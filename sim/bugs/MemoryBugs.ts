@@ -158,7 +158,7 @@ const withCopiedHistory = (honest: Cryptography): Cryptography => ({
 const later = (ref: string) =>
   rejection(
     "APPROVER_REPLICATION_UNAVAILABLE",
-    "An earlier change of this approver is not decided yet.",
+    "An earlier change of the same approver or key is not decided yet.",
     "Ask later.",
     { ref, outcomeUnknown: true },
   );

@@ -119,8 +119,8 @@ const SILENT = "it does not answer";
 /** What is in the way where no member is. */
 const nameless: ReadonlyArray<RegExp> = [
   /^The request waited for its turn too long/u,
-  /^An earlier change of this approver/u,
-  /^The writer (has not answered in time|named an approver)/u,
+  /^An earlier change of the same approver or key/u,
+  /^The writer (has not answered in time|named a record)/u,
   /^Too many changes wait/u,
   /^This very request has made the change/u,
 ];
