@@ -180,14 +180,15 @@ describe("a key", () => {
   it("signs, and OpenSSL and this service agree; no other message does", async () => {
     const signed = await sign(2, "k1");
     expect(await isOpensslSatisfied("k1", signed)).toBe(true);
-    const ask = (data: Buffer) =>
+    const ask = (data: Buffer, scheme = "EdDSA") =>
       cluster.post(3, `${KEYS}/k1/verify`, {
-        command: { type: "arbitrary", artifact: { scheme: "EdDSA", data64: data.toString("base64") } },
+        command: { type: "arbitrary", artifact: { scheme, data64: data.toString("base64") } },
         signature64: signed.json["signature64"],
       });
     expect((await ask(message)).json).toEqual({ valid: true });
     expect((await ask(Buffer.from("thirteen"))).json).toEqual({ valid: false });
-    expect((await sign(2, "k1", "BIP340")).json["code"]).toBe("INVALID_COMMAND");
+    const misfit = { code: "INVALID_COMMAND", errors: [{ pointer: "/command/artifact/scheme" }] };
+    expect([(await sign(2, "k1", "BIP340")).json, (await ask(message, "BIP340")).json]).toMatchObject([misfit, misfit]);
   });
 
   it("signs a mebibyte, and not a byte more", { timeout: 30_000 }, async () => {

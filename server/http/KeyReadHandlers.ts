@@ -1,8 +1,9 @@
 /** Reads of keys, and verification with them: by this peer's rows alone. */
 import { Effect, Either } from "effect";
 import { Limits } from "../../core/base/Limits.ts";
+import type { BodyFault } from "../../core/base/Rejection.ts";
 import { verificationShape } from "../../core/commands/keys/KeyBodies.ts";
-import { messageOf } from "../../core/commands/signWithKey/SigningRequest.ts";
+import { artifactFaults, messageOf } from "../../core/commands/signWithKey/SigningRequest.ts";
 import { bodyRefusal, readDraft } from "../../core/credential/RequestBody.ts";
 import { type Suite, suiteOf } from "../../core/threshold/Suite.ts";
 import { keyCursorIn, keyCursorOf, keyPage, type KeyQuery, parseKeyQuery } from "../../runtime/KeyPages.ts";
@@ -119,8 +120,10 @@ export const listKeys: Handler = (call) =>
 
 const WHAT = "a signature to verify";
 
-const invalidCommand = (detail: string): HttpFault =>
-  httpFault("INVALID_COMMAND", detail, "Send the artifact as it was signed, and its signature.");
+const invalidCommand = (fault: BodyFault): HttpFault =>
+  httpFault("INVALID_COMMAND", fault.detail, "Send the artifact as it was signed, and its signature.", {
+    faults: [fault],
+  });
 
 const noSuite = httpFault(
   "UNSUPPORTED_ALGORITHM",
@@ -136,10 +139,10 @@ const suiteFor = (
 ): Either.Either<Suite, HttpFault> => {
   const suite = suiteOf(backend.keyCrypto, algorithm, scheme);
   if (suite === undefined) return Either.left(noSuite);
-  if (wanted !== scheme) return Either.left(invalidCommand("The scheme is not that of the key."));
+  if (wanted !== scheme) return Either.left(invalidCommand(artifactFaults.scheme));
   const needed = suite.messageBytes ?? messageBytes;
   if (needed === messageBytes) return Either.right(suite);
-  return Either.left(invalidCommand(`Keys of this scheme sign ${needed} bytes; hash the data.`));
+  return Either.left(invalidCommand(artifactFaults.lengthOtherThan(needed)));
 };
 
 /** POST …/verify: the same rules for the message as when it is signed, and no policy. */

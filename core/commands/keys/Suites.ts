@@ -3,11 +3,21 @@ import { Either } from "effect";
 import { type Rejection, rejection } from "../../base/Rejection.ts";
 import { type KeyCrypto, type Suite, suiteOf, usualSuite } from "../../threshold/Suite.ts";
 
-const unsupported = rejection(
-  "UNSUPPORTED_ALGORITHM",
-  "No key of this algorithm can be made here.",
-  "Use an algorithm that the description of the API names for keys.",
-);
+/** Whether keys of a suite can be made where this many peers hold them. */
+const isFor = (members: number, shared: Suite["shared"]): boolean => members === 1 || shared !== undefined;
+
+/** Of what this many peers can make, each algorithm once. */
+const algorithmsFor = ({ suites }: KeyCrypto, members: number): ReadonlyArray<string> => [
+  ...new Set(suites.flatMap(({ algorithm, shared }) => (isFor(members, shared) ? [algorithm] : []))),
+];
+
+const unsupported = (algorithms: ReadonlyArray<string>): Rejection =>
+  rejection(
+    "UNSUPPORTED_ALGORITHM",
+    "No key of this algorithm can be made here.",
+    `Use one of ${algorithms.join(", ")}; names are case-sensitive.`,
+    { faults: [{ pointer: "/algorithm", code: "unsupported_algorithm", detail: "No keys of it can be made here." }] },
+  );
 
 const noSuchScheme = rejection(
   "INVALID_REQUEST_BODY",
@@ -16,11 +26,22 @@ const noSuchScheme = rejection(
   { faults: [{ pointer: "/scheme", code: "invalid_value", detail: "The algorithm has no such scheme here." }] },
 );
 
-const notThreshold = rejection(
-  "SCHEME_NOT_THRESHOLD",
-  "No kept library signs with shares of such keys, so only a peer that is alone can have one.",
-  "Use ED25519 with EdDSA, or SECP256K1 with BIP340 or TAPROOT; or a mono instance.",
-);
+/** Who names no scheme has chosen it by the algorithm. */
+const notThreshold = (scheme: string | undefined): Rejection =>
+  rejection(
+    "SCHEME_NOT_THRESHOLD",
+    "No kept library signs with shares of such keys, so only a peer that is alone can have one.",
+    "Use ED25519 with EdDSA, or SECP256K1 with BIP340 or TAPROOT; or a mono instance.",
+    {
+      faults: [
+        {
+          pointer: scheme === undefined ? "/algorithm" : "/scheme",
+          code: "invalid_value",
+          detail: "Several members cannot sign so together.",
+        },
+      ],
+    },
+  );
 
 /**
  * The suite of a new key.
@@ -36,8 +57,8 @@ export const suiteFor = (
   members: number,
 ): Either.Either<Suite, Rejection> => {
   const usual = usualSuite(keyCrypto, algorithm);
-  if (usual === undefined) return Either.left(unsupported);
+  if (usual === undefined) return Either.left(unsupported(algorithmsFor(keyCrypto, members)));
   const suite = scheme === undefined ? usual : suiteOf(keyCrypto, algorithm, scheme);
   if (suite === undefined) return Either.left(noSuchScheme);
-  return members > 1 && suite.shared === undefined ? Either.left(notThreshold) : Either.right(suite);
+  return isFor(members, suite.shared) ? Either.right(suite) : Either.left(notThreshold(scheme));
 };

@@ -17,15 +17,18 @@ if (eddsa === undefined) throw new Error("no suite is installed");
 const ecdsa: Suite = { ...eddsa, algorithm: "P256", scheme: "ECDSA", shared: undefined };
 const suites = [eddsa, ecdsa];
 
-const read = (asked: object, change: Partial<Settings> = {}, at = three): string => {
+const making = (asked: object, change: Partial<Settings> = {}, at = three) => {
   const { membership } = at;
   const settings = { ...at.context.settings, ...change };
   const context = { ...at.context, settings, keyCrypto: { ...at.context.keyCrypto, suites } };
-  return Either.match(readMaking({ context, membership }, posted(KEYS_PATH, { ...body, ...asked })), {
+  return readMaking({ context, membership }, posted(KEYS_PATH, { ...body, ...asked }));
+};
+
+const read = (...asked: Parameters<typeof making>): string =>
+  Either.match(making(...asked), {
     onLeft: ({ code, faults }) => [code, ...faults.map(({ pointer }) => pointer)].join(" "),
     onRight: ({ scheme = "" }) => scheme,
   });
-};
 
 describe("a request for a key", () => {
   it("is posted to the path of keys, or of one key's rotation or refresh", () => {
@@ -51,8 +54,9 @@ describe("a request for a key", () => {
     ["the first scheme of its algorithm by default", {}, "EdDSA"],
     ["the scheme that it names", { scheme: "EdDSA" }, "EdDSA"],
     ["no scheme of another algorithm", { scheme: "ECDSA" }, "INVALID_REQUEST_BODY /scheme"],
-    ["no algorithm that is not installed", { algorithm: "RSA" }, "UNSUPPORTED_ALGORITHM"],
-    ["no key that shares cannot sign with", { algorithm: "P256" }, "SCHEME_NOT_THRESHOLD"],
+    ["no algorithm that is not installed", { algorithm: "RSA" }, "UNSUPPORTED_ALGORITHM /algorithm"],
+    ["no key that shares cannot sign with", { algorithm: "P256" }, "SCHEME_NOT_THRESHOLD /algorithm"],
+    ["no such scheme", { algorithm: "P256", scheme: "ECDSA" }, "SCHEME_NOT_THRESHOLD /scheme"],
     ["no field that nobody knows", { policy: {} }, "INVALID_REQUEST_BODY /policy"],
     ["no authority but the one there is", { authorities: [{ id: "eu" }] }, "INVALID_REQUEST_BODY /authorities/0/id"],
     ["no id in capitals", { keyId: "K1" }, "INVALID_REQUEST_BODY /keyId"],
@@ -62,6 +66,15 @@ describe("a request for a key", () => {
 
   it("may mean a key that is not shared where a peer is alone", () => {
     expect(read({ algorithm: "P256" }, {}, alone)).toBe("ECDSA");
+  });
+
+  it("is told which algorithms there are for as many peers", () => {
+    const hintAt = (at: typeof three) =>
+      Either.match(making({ algorithm: "RSA" }, {}, at), { onLeft: ({ hint }) => hint, onRight: () => "" });
+    expect([hintAt(three), hintAt(alone)]).toEqual([
+      "Use one of ED25519; names are case-sensitive.",
+      "Use one of ED25519, P256; names are case-sensitive.",
+    ]);
   });
 
   it("attaches no authority that the configuration forbids", () => {

@@ -1,7 +1,7 @@
 /** Whether a key may sign what a request asks for, by the rows and settings of this peer: each member's own judgement. */
 import { Either } from "effect";
 import type { Digest } from "../../base/Digest.ts";
-import { type Rejection, rejection } from "../../base/Rejection.ts";
+import { type BodyFault, type Rejection, rejection } from "../../base/Rejection.ts";
 import type { StepContext } from "../../protocol/Event.ts";
 import type { Step } from "../../protocol/Step.ts";
 import { type Suite, suiteOf } from "../../threshold/Suite.ts";
@@ -10,7 +10,7 @@ import { ARBITRARY } from "../keys/KeyId.ts";
 import { authorityNotAttached, generationMoved, keyDestroyed, keyNotFound, keyUnshared } from "../keys/KeyRefusals.ts";
 import type { Generation, Key } from "../keys/KeyRecord.ts";
 import { generationKey, keyRows } from "../keys/Tables.ts";
-import { messageOf, type SigningRequest } from "./SigningRequest.ts";
+import { artifactFaults, messageOf, type SigningRequest } from "./SigningRequest.ts";
 
 export interface Signable {
   readonly key: Key;
@@ -20,8 +20,13 @@ export interface Signable {
   readonly messageDigest: Digest;
 }
 
-const invalidCommand = (detail: string): Rejection =>
-  rejection("INVALID_COMMAND", detail, "Ask for the description of the authority: it says what a command looks like.");
+const invalidCommand = (fault: BodyFault): Rejection =>
+  rejection(
+    "INVALID_COMMAND",
+    fault.detail,
+    "Ask for the description of the authority: it says what a command looks like.",
+    { faults: [fault] },
+  );
 
 /** Whether the generation has the authority of this id, and this peer lets it be used. */
 export const isAttached = (
@@ -52,14 +57,9 @@ export const signable = (
     return Either.left(
       rejection("UNSUPPORTED_ALGORITHM", "This peer cannot sign with keys of this kind.", "Ask another peer."),
     );
-  if (request.scheme !== key.scheme) return Either.left(invalidCommand("The scheme is not that of the key."));
+  if (request.scheme !== key.scheme) return Either.left(invalidCommand(artifactFaults.scheme));
   const message = messageOf(request);
   const { messageBytes = message.length } = suite;
-  if (message.length !== messageBytes)
-    return Either.left(
-      invalidCommand(
-        `Keys of this scheme sign ${messageBytes} bytes; hash the data, or have it hashed by the request.`,
-      ),
-    );
+  if (message.length !== messageBytes) return Either.left(invalidCommand(artifactFaults.lengthOtherThan(messageBytes)));
   return Either.right({ key, generation, suite, message, messageDigest: crypto.sha256(message) });
 };

@@ -3,7 +3,7 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 import { sha256, sha512 } from "@noble/hashes/sha2.js";
 import { absurd, Either } from "effect";
 import { Limits } from "../../base/Limits.ts";
-import type { Rejection } from "../../base/Rejection.ts";
+import type { BodyFault, Rejection } from "../../base/Rejection.ts";
 import { base64 } from "../../codec/Base64.ts";
 import type { CanonicalValue } from "../../codec/CanonicalJson.ts";
 import { bodyRefusal, readDraft } from "../../credential/RequestBody.ts";
@@ -52,6 +52,20 @@ export const messageOf = ({ hash, data }: Pick<SigningRequest, "hash" | "data">)
       return absurd(hash);
   }
 };
+
+/** What is wrong with a command for a key of some scheme, in the body of a signing and of a verification. */
+export const artifactFaults = {
+  scheme: {
+    pointer: "/command/artifact/scheme",
+    code: "invalid_value",
+    detail: "The scheme is not that of the key.",
+  },
+  lengthOtherThan: (messageBytes: number): BodyFault => ({
+    pointer: "/command/artifact/data64",
+    code: "wrong_length",
+    detail: `Keys of this scheme sign ${messageBytes} bytes; hash the data, or have it hashed by the request.`,
+  }),
+} as const;
 
 /** The command with everything written out. */
 export const commandOf = (request: SigningRequest): CanonicalValue => ({
