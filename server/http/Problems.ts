@@ -76,7 +76,7 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   REQUEST_TIMEOUT: kind(408, "The request did not arrive in time", "Header or body came too late.", "later"),
   KEY_ALREADY_REGISTERED: kind(409, "The key is registered already", "The key belongs to another id."),
   KEY_ALREADY_EXISTS: kind(409, "The key exists already", "A key of this id was made otherwise."),
-  GENERATION_MOVED: kind(409, "The generation is another one", "`baseGeneration` is not the active generation."),
+  GENERATION_MOVED: kind(409, "The generation is another one", "The one that is named is not active."),
   GENERATION_IN_USE: kind(409, "The generation is in use", "The active one goes only with `final`."),
   KEY_DESTROYED: kind(409, "The key is destroyed", "It signs no more."),
   CREDENTIAL_ALREADY_REGISTERED: kind(

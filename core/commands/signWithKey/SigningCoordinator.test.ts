@@ -306,7 +306,7 @@ describe("the generation that signs", () => {
     cluster.sign(1, "other", "payments", data, { generation: 2 });
     cluster.settle();
     expect(codeOf(cluster, "named")).toBe("Signed");
-    expect(codeOf(cluster, "other")).toBe("GENERATION_MOVED");
+    expect(codeOf(cluster, "other")).toBe("GENERATION_NOT_FOUND");
   });
 });
 

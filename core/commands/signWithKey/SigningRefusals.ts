@@ -19,6 +19,7 @@ const reasons: { readonly [code: string]: string } = {
   UNAUTHENTICATED: "it refuses the token",
   ACCESS_DENIED: "by its own judgement the token lacks the permission",
   KEY_DESTROYED: "the key is destroyed there",
+  GENERATION_NOT_FOUND: "the key has no such generation there",
   GENERATION_MOVED: "the generation is not active there",
   KEY_UNSHARED: "it knows the key as whole at one member",
   AUTHORITY_NOT_ATTACHED: "the authority is not attached or not enabled there",

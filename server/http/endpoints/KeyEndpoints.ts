@@ -295,6 +295,7 @@ export const keyEndpoints = {
       "INVALID_COMMAND",
       "UNSUPPORTED_ALGORITHM",
       "KEY_NOT_FOUND",
+      "GENERATION_NOT_FOUND",
       "AUTHORITY_NOT_ATTACHED",
       "GENERATION_MOVED",
       "KEY_DESTROYED",
