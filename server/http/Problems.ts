@@ -146,7 +146,7 @@ export const errorKinds: { readonly [C in ErrorCode]: ErrorKind } = {
   REPAIR_FAILED: kind(503, "The share was not repaired", "A helper is missing, or what they sent does not fit.", {
     afterSeconds: 1,
   }),
-  REPAIR_IMPOSSIBLE: kind(409, "The share cannot be repaired", "As many members sign as there are."),
+  REPAIR_IMPOSSIBLE: kind(409, "The share cannot be repaired", "All members sign, or it was whole here alone."),
   TOKEN_KEYS_UNAVAILABLE: kind(
     503,
     "Tokens cannot be verified",

@@ -42,6 +42,19 @@ const data = Uint8Array.of(...Array.from({ length: 32 }, (_, at) => at));
 const signed = ({ commands }: World, keyId: string): Asked =>
   signing(commands, { keyId, scheme: "EdDSA", hash: undefined, data, generation: undefined });
 
+const shareOf = (peer: SimPeer, keyId: string, generation: number): unknown =>
+  peer.store.get("shares", `${keyId}/${String(generation).padStart(16, "0")}`);
+
+/** Whether a generation of a key that was whole before a promotion went with a disk: its holder can be repaired no more. */
+const isLostWhole = ({ peers }: World, { store }: SimPeer, keyId: string): boolean =>
+  allRows(store, "generations").some(
+    ({ state, group, generation, ...row }) =>
+      row.keyId === keyId &&
+      (state === "ACTIVE" || state === "HISTORICAL") &&
+      group.verifyingShares.length === 0 &&
+      !peers.some((each) => shareOf(each, keyId, generation) !== undefined),
+  );
+
 /** Repairs a share that a restored peer lacks, of a key that signs. */
 const assertRepairable = (world: World, hands: Hands): void => {
   const { threshold = 1, members = [] } = world.ghost.membership?.topology ?? {};
@@ -49,13 +62,11 @@ const assertRepairable = (world: World, hands: Hands): void => {
   for (const peer of world.peers) {
     const lacking = allRows(peer.store, "generations").find(
       ({ state, keyId, generation }) =>
-        state === "ACTIVE" &&
-        peer.store.get("shares", `${keyId}/${String(generation).padStart(16, "0")}`) === undefined,
+        state === "ACTIVE" && shareOf(peer, keyId, generation) === undefined && !isLostWhole(world, peer, keyId),
     );
     if (lacking === undefined) continue;
     const { keyId, generation } = lacking;
-    const holds = (each: SimPeer): boolean =>
-      each.store.get("shares", `${keyId}/${String(generation).padStart(16, "0")}`) !== undefined;
+    const holds = (each: SimPeer): boolean => shareOf(each, keyId, generation) !== undefined;
     const helpers = world.peers.filter((each) => each !== peer && holds(each)).slice(0, threshold);
     if (helpers.length < threshold) continue;
     world.marks.add("a share was repaired in the end");

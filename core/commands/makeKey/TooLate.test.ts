@@ -17,7 +17,9 @@ const made = (isLost: (tag: string, to: number) => boolean): Cluster => {
 /** All that a refusal says. */
 const saidTo = (cluster: Cluster, requestId: string): string => {
   const answer = cluster.answers.get(requestId);
-  return answer?._tag === "Rejected" ? `${answer.rejection.detail} ${answer.rejection.hint}` : expect.fail("it was done");
+  return answer?._tag === "Rejected"
+    ? `${answer.rejection.detail} ${answer.rejection.hint}`
+    : expect.fail("it was done");
 };
 
 it("is an earlier change of the same key, where a destruction is undecided", () => {

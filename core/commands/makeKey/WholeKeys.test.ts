@@ -2,6 +2,7 @@
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { type Cluster, codeOf, crypto, rowsOf } from "../../../properties/cluster/Cluster.ts";
+import { posted } from "../../../properties/cluster/Enrolling.ts";
 import { create, keeper, renew } from "../../../properties/cluster/Keyed.ts";
 import { eddsa, keyActor } from "../../../properties/cluster/PlantedKeys.ts";
 import { beforePromotion, promote } from "../../../properties/cluster/Promoting.ts";
@@ -26,10 +27,19 @@ const sign = (cluster: Cluster, through: number, requestId: string): void =>
     rawBody: signingBody(data),
   });
 
+interface Promoted {
+  readonly cluster: Cluster;
+  readonly publicKey: string;
+  /** The disk of the instance before it had the key, and with it. */
+  readonly empty: MemoryTables;
+  readonly alone: MemoryTables;
+}
+
 /** An instance with a key, promoted to three peers. */
-const promoted = (): { readonly cluster: Cluster; readonly publicKey: string; readonly alone: MemoryTables } => {
+const promoted = (): Promoted => {
   const cluster = beforePromotion(SOURCE);
   cluster.judge = () => keeper;
+  const empty = copyOf(cluster.tables.get(SOURCE));
   create(cluster, SOURCE, "made");
   cluster.pass(1_000);
   const made = cluster.answers.get("made");
@@ -39,6 +49,7 @@ const promoted = (): { readonly cluster: Cluster; readonly publicKey: string; re
   expect([1, 2, 3].map((peerId) => modeOf(stateOf(cluster, peerId)))).toEqual(["active", "active", "active"]);
   return {
     cluster,
+    empty,
     alone,
     publicKey: made?._tag === "KeyMade" ? made.generation.publicKey : expect.fail("no key was made"),
   };
@@ -156,6 +167,34 @@ describe("a key from before a promotion", () => {
       expect(modeOf(stateOf(cluster, SOURCE))).toBe("active");
       expect(rowsOf(cluster, "shares")).toEqual([1, 0, 1]);
     }
+  });
+
+  it.each([
+    ["alone", 1, []],
+    ["beside a share of the next one, which is repaired", 2, [generationKey("k1", 2)]],
+  ])("is lost with its holder's disk, who says that nobody can repair it, %s", (_, newest, shares) => {
+    const { cluster, empty } = promoted();
+    if (newest > 1) renew(cluster, 3, "rotated", "rotate", 1);
+    cluster.pass(5_000);
+    comeBackOn(cluster, SOURCE, empty, false);
+    cluster.pass(8_000);
+    declare(cluster, SOURCE);
+    cluster.pass(20_000);
+    cluster.ask(SOURCE, "repair", posted(keyPath("k1", "repair"), { helpers: [1, 3] }));
+    cluster.pass(2_000);
+    expect([...(cluster.tables.get(SOURCE)?.get("shares")?.keys() ?? [])]).toEqual(shares);
+    expect(cluster.answers.get("repair")).toMatchObject({
+      rejection: {
+        code: "REPAIR_IMPOSSIBLE",
+        detail: expect.stringContaining("lost, by generation: 1;"),
+        hint: expect.stringContaining("only this peer's own backup"),
+        members: [{ peerId: SOURCE, reason: "its own share is missing" }],
+        // The share of the other one is stored.
+        outcomeUnknown: newest > 1,
+      },
+    });
+    cluster.ask(1, "elsewhere", posted(keyPath("k1", "repair"), { helpers: [SOURCE, 3] }));
+    expect(codeOf(cluster, "elsewhere")).toBe("Repaired");
   });
 
   it("is not shared by a member that deals another key, which is named", () => {

@@ -15,7 +15,7 @@ import { crowded } from "../../protocol/Unavailable.ts";
 import { Secret } from "../../threshold/Secret.ts";
 import { type BoxKey, suiteOf } from "../../threshold/Suite.ts";
 import type { KeyAnswer } from "../keys/Answers.ts";
-import { groupKeyOf, heldShare, isSolo, shareIndexOf, sharePlace } from "../keys/HeldShare.ts";
+import { groupKeyOf, heldShare, isSolo, shareIndexOf, sharePlace, wholeAt } from "../keys/HeldShare.ts";
 import { keyIdIn } from "../keys/KeyId.ts";
 import type { Generation } from "../keys/KeyRecord.ts";
 import { keyDestroyed, keyNotFound } from "../keys/KeyRefusals.ts";
@@ -78,17 +78,27 @@ export const acceptRepair = (step: Step, { requestId, call, token, claims }: Ser
   begin(step, { ...asked, session: undefined, givenUp: 0, isSingly: false, repaired: [], lost: new Map() });
 };
 
-/** The generations of a key that members keep shares of, ascending. */
-const keptGenerations = (step: Step, keyId: string): ReadonlyArray<Generation> => {
+/** The generations of a key that somebody keeps secrets of, ascending. */
+const allKept = (step: Step, keyId: string): ReadonlyArray<Generation> => {
   const rows = keyRows(step.view);
   const last = rows.get("custodyKeys", keyId)?.generation ?? 0;
   const kept: Array<Generation> = [];
   for (let no = 1; no <= last; no += 1) {
     const generation = rows.get("generations", generationKey(keyId, no));
-    if (generation !== undefined && isKept(generation) && !isSolo(generation)) kept.push(generation);
+    if (generation !== undefined && isKept(generation)) kept.push(generation);
   }
   return kept;
 };
+
+/** Those that members keep shares of. */
+const keptGenerations = (step: Step, keyId: string): ReadonlyArray<Generation> =>
+  allKept(step, keyId).filter((each) => !isSolo(each));
+
+/** Those that were whole here since before a promotion, and are gone: nobody else has any part of them. */
+const lostWhole = (step: Step, keyId: string): ReadonlyArray<Generation> =>
+  wholeAt(step.membership) === step.self
+    ? allKept(step, keyId).filter((each) => isSolo(each) && isMissing(step, each))
+    : [];
 
 const isMissing = (step: Step, generation: Generation): boolean => {
   const share = heldShare(step.context, step.membership, step.self, generation);
@@ -133,9 +143,17 @@ const named = (generations: ReadonlyArray<number>): string => {
   return `${newestFirst.slice(0, Limits.listedFaults).join(", ")}${more}`;
 };
 
+const onlyInBackup = (self: PeerId, generations: ReadonlyArray<Generation>, outcomeUnknown: boolean): Rejection =>
+  rejection(
+    "REPAIR_IMPOSSIBLE",
+    `Whole at this peer since before the promotion, and lost, by generation: ${named(generations.map(({ generation }) => generation))}; all others are there.`,
+    "No other member has a part of it, only this peer's own backup: put that back, or rotate the key to sign with another.",
+    { members: [{ peerId: self, reason: SHARE_MISSING }], outcomeUnknown },
+  );
+
 const answer = (
   step: Step,
-  { requestId, lost, repaired: stored }: Pick<Repair, "requestId" | "lost" | "repaired">,
+  { requestId, keyId, lost, repaired: stored }: Pick<Repair, "requestId" | "keyId" | "lost" | "repaired">,
   kept: ReadonlyArray<Generation>,
 ): void => {
   step.editIn(repairs, "repairs").delete(requestId);
@@ -149,6 +167,8 @@ const answer = (
     const detail = `Still lost, by generation: ${named(stillLost.map(([no]) => no))}; all others are repaired.`;
     return reject(step, requestId, { ...failed(detail, members), outcomeUnknown: stored.length > 0 });
   }
+  const whole = lostWhole(step, keyId);
+  if (whole.length > 0) return reject(step, requestId, onlyInBackup(step.self, whole, stored.length > 0));
   const repaired: KeyAnswer = { _tag: "Repaired", generations: kept.map(({ generation }) => generation) };
   step.reply(requestId, repaired);
 };
