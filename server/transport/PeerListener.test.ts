@@ -36,7 +36,11 @@ const listener = async () => {
       intake: new Intake<Uint8Array, Outgoing>({
         open: (bytes) => {
           opened.push(bytes);
-          return { from: bytes[0] ?? 0, versions: undefined, message: { _tag: "Votes", statements: [] } };
+          return {
+            from: bytes[0] ?? 0,
+            versions: { lowest: 1, highest: 2 },
+            message: { _tag: "Votes", statements: [] },
+          };
         },
         judge: () => expect.fail("no message has a token"),
         deliver: (_opened, _actors, consumed) => void kept.push(consumed),
