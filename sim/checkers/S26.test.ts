@@ -38,6 +38,19 @@ it("takes the word of each that nothing is undecided there, or that it is restor
   expect(restoring(() => ({ mode: "recovering", uncommitted: 1 }))).not.toThrow();
 });
 
+const ANOTHER: Partial<Ready> = { registryRoot: "cd".repeat(32) as Ready["registryRoot"] };
+
+it("asks for no registry of one that is restored too", () => {
+  expect(restoring(() => ({ mode: "recovering", ...ANOTHER }))).not.toThrow();
+});
+
+it.each<readonly [string, Partial<Ready>]>([
+  ["another root", ANOTHER],
+  ["another number of approvers", { approvers: 2 }],
+])("finds one that is a member again while others have said %s", (_what, change) => {
+  expect(restoring(() => change)).toThrow("the others have said that they have different registries");
+});
+
 it.each<readonly [string, Partial<Ready> | undefined]>([
   ["has something undecided", { uncommitted: 1 }],
   ["joins", { mode: "joining" }],

@@ -1,7 +1,8 @@
 /**
  * S26, the registry half: what a restored peer installs is what an honest helper offered, holds everything that was
  * ever acknowledged to a caller, and until then the peer signs for nothing. So is what it shows to readers before. It
- * takes what it installs once every other member has said that nothing is undecided there, or that it is restored too.
+ * takes what it installs once every other member has said that nothing is undecided there, or that it is restored too,
+ * and all that have a registry have said that it is the same one.
  */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { MessageOf } from "../../core/protocol/Message.ts";
@@ -32,20 +33,40 @@ const isSettled = (recoveryId: Digest, { sealed, integrityOk, mode, uncommitted,
   recorded?.restoration.recoveryId === recoveryId &&
   (mode === "recovering" || mode === "promoting" || (mode === "active" && uncommitted === 0));
 
-/** What one process has asked the others lately, and which of them hinder what it takes over now. */
-interface Asking {
-  rounds: ReadonlyArray<Round>;
-  taken: { readonly nonce: Digest; readonly hindering: ReadonlyArray<PeerId> } | undefined;
+/** What is against taking a registry over: members that have not said it, and the registries of those that have. */
+interface Hindrance {
+  readonly silent: ReadonlyArray<PeerId>;
+  /** More than one where they differ. */
+  readonly registries: ReadonlyArray<string>;
 }
 
-/** The members that have not said it, in the round in which most have. */
-const hindering = ({ state }: Watched, { rounds }: Asking, recoveryId: Digest): ReadonlyArray<PeerId> => {
+/** What one process has asked the others lately, and what is against what it takes over now. */
+interface Asking {
+  rounds: ReadonlyArray<Round>;
+  taken: { readonly nonce: Digest; readonly hindrance: Hindrance } | undefined;
+}
+
+const registryIn = ({ registryRoot, approvers }: Ready): string => `${registryRoot} of ${approvers} approver(s)`;
+
+/** The one registry of all members that have one, which is none where all are restored; else all there are. */
+const registriesOf = (said: ReadonlyArray<ReadonlyArray<Ready>>): ReadonlyArray<string> => {
+  const offered = said.filter((answers) => answers.every(({ mode }) => mode !== "recovering"));
+  const all = [...new Set(offered.flat().map(registryIn))];
+  const common = all.filter((each) => offered.every((answers) => answers.some((ready) => registryIn(ready) === each)));
+  return common.length === 0 ? all : common.slice(0, 1);
+};
+
+/** What is against it in the round in which the least is. */
+const hindranceOf = ({ state }: Watched, { rounds }: Asking, recoveryId: Digest): Hindrance => {
   const { peer, membership } = state?.cluster ?? {};
   const others = (membership?.peerIds ?? []).filter((each) => each !== peer?.peerId);
-  const inRounds = rounds.map(({ asked }) =>
-    others.filter((each) => asked.get(each)?.answers.some((ready) => isSettled(recoveryId, ready)) !== true),
-  );
-  return inRounds.reduce((least, each) => (each.length < least.length ? each : least), others);
+  const inRounds = rounds.map(({ asked }): Hindrance => {
+    const said = others.map((each) => asked.get(each)?.answers.filter((ready) => isSettled(recoveryId, ready)) ?? []);
+    return { silent: others.filter((_, at) => said[at]?.length === 0), registries: registriesOf(said) };
+  });
+  const weight = ({ silent, registries }: Hindrance): number => silent.length + Math.max(0, registries.length - 1);
+  const none: Hindrance = { silent: others, registries: [] };
+  return inRounds.reduce((least, each) => (weight(each) <= weight(least) ? each : least), none);
 };
 
 export const S26 = (ghost: Ghost): Checker => {
@@ -65,16 +86,22 @@ export const S26 = (ghost: Ghost): Checker => {
 
   const noteTaken = (peer: Watched, { nonce, recoveryId }: MessageOf<"SnapshotRequest">): void => {
     const asking = askingOf(peer.slot);
-    if (asking.taken?.nonce !== nonce) asking.taken = { nonce, hindering: hindering(peer, asking, recoveryId) };
+    if (asking.taken?.nonce !== nonce) asking.taken = { nonce, hindrance: hindranceOf(peer, asking, recoveryId) };
   };
 
   const assertAsked = ({ slot }: Watched): void => {
-    const { taken } = askingOf(slot);
-    if (taken !== undefined && taken.hindering.length > 0)
+    const { silent = [], registries = [] } = askingOf(slot).taken?.hindrance ?? {};
+    if (silent.length > 0)
       throw new Violation(
         "S26",
-        `peers ${taken.hindering.join(", ")} have not said that nothing is undecided there, or that they are restored too`,
+        `peers ${silent.join(", ")} have not said that nothing is undecided there, or that they are restored too`,
         `peer ${slot} took the registry for whole, and is a member again`,
+      );
+    if (registries.length > 1)
+      throw new Violation(
+        "S26",
+        `the others have said that they have different registries: ${registries.join("; ")}`,
+        `peer ${slot} took one of them for that of all, and is a member again`,
       );
   };
 
