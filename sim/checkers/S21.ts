@@ -1,12 +1,16 @@
 /**
  * S21: what a peer has on record of another's incarnation and batches never goes back, but by a restore of its own.
  * Votes and acknowledgements count at the incarnation on record, receipts at the one their proposal pins, and a
- * restored peer signs nothing before every other one has its new incarnation on record.
+ * restored peer signs nothing before every other one has its new incarnation on record. Whoever is asked about a proposal
+ * that pins an earlier one, and does not know it, refuses it: nobody can sign a receipt for it any more.
  */
+import type { Digest } from "../../core/base/Digest.ts";
+import type { SettleItem } from "../../core/protocol/Message.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
+import type { Proposal } from "../../core/protocol/Proposal.ts";
 import type { SignedStatement } from "../../core/protocol/Statement.ts";
 import type { Rows } from "../../core/Tables.ts";
-import { FIRST_INCARNATION } from "./Ends.ts";
+import { FIRST_INCARNATION, isAbortedAt } from "./Ends.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import { type Ghost, slotsOf } from "./Ghost.ts";
 import { Violation } from "../base/Violation.ts";
@@ -45,6 +49,35 @@ const incarnationOf = (state: PeerState, peerId: number): number =>
   peerId === state.cluster.peer?.peerId
     ? state.signed.chain.incarnation
     : (state.signed.seen.get(peerId)?.incarnation ?? FIRST_INCARNATION);
+
+/** Those of the service: how many refusals a peer keeps, and how far above the last decided slot it votes. */
+const OF_SERVICE = { refusals: 4_096, slotWindow: 256 };
+
+/** Whether a peer answers for itself, as a member like any other. */
+const isActive = ({ fitness, rejoining }: PeerState): boolean =>
+  fitness.unsealed &&
+  fitness.integrityFault === undefined &&
+  fitness.quarantine === undefined &&
+  rejoining.recovery === undefined &&
+  rejoining.unproven.size === 0;
+
+const isOver = (state: PeerState, { incarnations }: Proposal): boolean =>
+  state.cluster.membership?.peerIds.some((peerId, at) => (incarnations[at] ?? 0) < incarnationOf(state, peerId)) ===
+  true;
+
+/** What has come of a proposal at a peer, if it knows that there is one. */
+const isKnownAt = ({ store }: Watched, { undecided }: PeerState, id: Digest, proposal: Proposal): boolean =>
+  undecided.preparations.has(id) ||
+  undecided.refused.has(id) ||
+  isAbortedAt(store, id, proposal) ||
+  store.get("certificates", id) !== undefined;
+
+/** Proposals that a process has been asked about and has to refuse. */
+interface Asked {
+  readonly process: number;
+  readonly from: number;
+  readonly proposals: ReadonlyMap<Digest, Proposal>;
+}
 
 export const S21 = (ghost: Ghost): Checker => {
   /** By recorder, by the peer on record. */
@@ -102,8 +135,52 @@ export const S21 = (ghost: Ghost): Checker => {
     }
   };
 
+  const asked: Array<Asked | undefined> = [];
+
+  /** Whether it is a proposal of its writer as that has prepared it, and this peer has a vote on it, and room for that. */
+  const isToRefuse = (peer: Watched, before: PeerState, { proposal, receipt }: SettleItem, beside: number): boolean => {
+    const { refusals, slotWindow } = { ...OF_SERVICE, ...ghost.capacities };
+    const { refused, decidedSeq } = before.undecided;
+    const id = receipt.statement.proposalId;
+    return (
+      isOver(before, proposal) &&
+      proposal.topologyDigest === before.cluster.membership?.digest &&
+      refused.size + beside <= refusals &&
+      proposal.seq <= decidedSeq + slotWindow &&
+      ghost.isReceipt(id, receipt) &&
+      JSON.stringify(proposal) === JSON.stringify(ghost.proposals.get(id)?.proposal) &&
+      !isKnownAt(peer, before, id, proposal)
+    );
+  };
+
+  /** Looked at once all that came of the question is durable. */
+  const assertRefused = (peer: Watched): void => {
+    const { slot, process, state, isIdle, isDamaged } = peer;
+    const question = asked[slot];
+    if (question === undefined || !isIdle) return;
+    asked[slot] = undefined;
+    if (question.process !== process || isDamaged || state === undefined || !isActive(state)) return;
+    for (const [id, proposal] of question.proposals)
+      if (!isKnownAt(peer, state, id, proposal))
+        throw new Violation(
+          "S21",
+          `peer ${slot} has an incarnation on record after one that proposal ${id} pins`,
+          `peer ${question.from} asked it about that, and it did not refuse it`,
+        );
+  };
+
   return {
     id: "S21",
+    handled: (peer, from, message, before) => {
+      if (message._tag !== "SettleQuery" || !peer.honest || peer.isDamaged || !isActive(before)) return;
+      // Before a promotion is done nobody is asked, and until a peer was restored no incarnation is over.
+      if (ghost.restored === 0 || ghost.membership?.before !== undefined) return;
+      const items = message.items.filter((item) => isToRefuse(peer, before, item, message.items.length));
+      if (items.length === 0) return;
+      const proposals = new Map(items.map(({ proposal, receipt }) => [receipt.statement.proposalId, proposal]));
+      asked[peer.slot] = { process: peer.process, from, proposals };
+      assertRefused(peer);
+    },
     written: {
       seen: (peer, write) => {
         if (write.op !== "remove") record(peer, write.row);
@@ -113,7 +190,9 @@ export const S21 = (ghost: Ghost): Checker => {
         if (write.op !== "remove") assertRecorded(peer, write.row.header);
       },
     },
-    stepped: ({ slot, honest, state }) => {
+    stepped: (peer) => {
+      assertRefused(peer);
+      const { slot, honest, state } = peer;
       // Until a peer has had a second incarnation, or claims one, there is only one to count in.
       if (
         (ghost.restored | ghost.lying) === 0 ||
