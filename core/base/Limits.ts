@@ -45,10 +45,12 @@ export const Limits = {
   generations: 65_535,
   /** A share or private key, encrypted; they have 32 bytes. */
   shareBoxBytes: 8 * 1024,
-  /** The data of one `arbitrary` command. */
+  /** The data of one `arbitrary` command: each signer reads and hashes it several times, in steps that others wait for. */
   signedBytes: 1024 * 1024,
-  /** The body of a request to sign or to verify: that data in Base64, and some slack. */
-  signingBodyBytes: 1536 * 1024,
+  /** Contract 8: the body of a request to sign or to verify. With all of that data escaped it has 8 MiB. */
+  signingBodyBytes: 10 * 1024 * 1024,
+  /** The same where it waits, or goes to other members, in its shortest form if it is longer: that data in Base64, and some slack. */
+  carriedBodyBytes: 1536 * 1024,
   /** ML-DSA-87 has the longest, of 4,627 bytes. */
   signatureBytes: 8 * 1024,
   /** Sessions of signatures that a peer holds a nonce for, those of one coordinator, and the bytes that they sign. */

@@ -61,17 +61,19 @@ describe("a caller without any permission who declares bodies and sends", () => 
   });
 
   it("most of them, takes no more than one subject's room, and none of the operators'", async () => {
-    const cluster = await found("body-bytes-in-flight: 4MiB, body-bytes-per-actor: 2MiB, body-bytes-per-address: 4MiB");
+    const cluster = await found(
+      "body-bytes-in-flight: 20MiB, body-bytes-per-actor: 10MiB, body-bytes-per-address: 20MiB",
+    );
     const token = await cluster.mint([], 3_600_000, Date.now(), "nobody");
-    await besiege(cluster, token, 20, BODY_BYTES - 1);
-    const most = 8 * (BODY_BYTES - 1);
+    await besiege(cluster, token, 50, BODY_BYTES - 1);
+    const most = 40 * (BODY_BYTES - 1);
     await vi.waitFor(async () => expect(await bodyBytes(cluster)).toBe(most), { timeout: 5_000 });
     const large = JSON.stringify(registration("large")).padEnd(BODY_BYTES, " ");
     expect((await cluster.post(1, "/v1/custody/approvers", large)).status).toBe(201);
     const refused = await cluster.post(1, FINISH, "{}".padEnd(1024, " "), { "x-jwt-token": token });
     expect([refused.status, refused.json["code"]]).toEqual([503, "BODY_CAPACITY"]);
     const other = await cluster.mint([], 3_600_000, Date.now(), "nobody else");
-    await besiege(cluster, other, 20, BODY_BYTES - 1);
+    await besiege(cluster, other, 50, BODY_BYTES - 1);
     await vi.waitFor(async () => expect(await bodyBytes(cluster)).toBe(2 * most), { timeout: 5_000 });
     const full = await cluster.post(1, "/v1/custody/approvers", large);
     expect([full.status, full.json["code"]]).toEqual([503, "BODY_CAPACITY"]);

@@ -60,21 +60,28 @@ describe("closing a peer", () => {
 
 describe("request bodies held at once", () => {
   it("are bounded, and the bound is free again after an answer", async () => {
-    const cluster = track(await ServerCluster.found(1, "limits: {body-bytes-in-flight: 2MiB}"));
+    const cluster = track(
+      await ServerCluster.found(
+        1,
+        "limits: {body-bytes-in-flight: 10MiB, body-bytes-per-actor: 10MiB, body-bytes-per-address: 10MiB}",
+      ),
+    );
     const small = slowRegistration(cluster, "holds-some-bytes");
     await vi.waitFor(async () => {
       const metrics = await (await fetch(`${cluster.server(1).peerUrl}/metrics`)).text();
       expect(metrics).toMatch(/^custody_http_body_bytes [1-9]/m);
     });
-    const large = "{}".padEnd(2 * 1024 * 1024, " ");
+    const large = "{}".padEnd(10 * 1024 * 1024, " ");
     const refused = await cluster.register(1, JSON.parse("{}"));
     expect(refused.status).toBe(400);
-    const full = await cluster.post(1, "/v1/custody/policies/resolve", large);
+    const token = await cluster.mint(["service.key.k1.sign"]);
+    const sent = () => cluster.post(1, "/v1/custody/keys/k1/sign", large, { "x-jwt-token": token });
+    const full = await sent();
     expect([full.status, full.json["code"]]).toEqual([503, "BODY_CAPACITY"]);
     expect(full.headers.get("retry-after")).toMatch(/^[123]$/);
     small.finish();
     expect((await small.answered).status).toBe(201);
-    expect((await cluster.post(1, "/v1/custody/policies/resolve", large)).status).toBe(400);
+    expect((await sent()).status).toBe(400);
   });
 });
 

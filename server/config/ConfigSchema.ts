@@ -271,15 +271,16 @@ const sections = (directory: string) =>
     webauthn: webauthn(directory),
     audit: audit(directory),
     limits: Schema.Struct({
-      bodyBytesInFlight: withDefault(byteSize(largestBodyBytes, 4096 * mebibyte, "2MiB to 4GiB"), 64 * mebibyte).pipe(
+      bodyBytesInFlight: withDefault(byteSize(largestBodyBytes, 4096 * mebibyte, "10MiB to 4GiB"), 64 * mebibyte).pipe(
         Schema.fromKey("body-bytes-in-flight"),
       ),
-      bodyBytesPerActor: withDefault(byteSize(largestBodyBytes, 4096 * mebibyte, "2MiB to 4GiB"), 8 * mebibyte).pipe(
+      bodyBytesPerActor: withDefault(byteSize(largestBodyBytes, 4096 * mebibyte, "10MiB to 4GiB"), 12 * mebibyte).pipe(
         Schema.fromKey("body-bytes-per-actor"),
       ),
-      bodyBytesPerAddress: withDefault(byteSize(largestBodyBytes, 4096 * mebibyte, "2MiB to 4GiB"), 16 * mebibyte).pipe(
-        Schema.fromKey("body-bytes-per-address"),
-      ),
+      bodyBytesPerAddress: withDefault(
+        byteSize(largestBodyBytes, 4096 * mebibyte, "10MiB to 4GiB"),
+        16 * mebibyte,
+      ).pipe(Schema.fromKey("body-bytes-per-address")),
       connections: withDefault(integer(32, 65_535), 2048),
       connectionsPerAddress: withDefault(integer(8, 65_535), 256).pipe(Schema.fromKey("connections-per-address")),
       requestsPerConnection: withDefault(integer(1, 1024), 32).pipe(Schema.fromKey("requests-per-connection")),

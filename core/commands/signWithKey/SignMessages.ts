@@ -8,10 +8,10 @@ import { sinceKeys } from "../keys/Tables.ts";
 
 const ELEMENT_CHARACTERS = 66;
 
-/** The call whose signature is wanted, with the bearer token that permits it; never stored. */
+/** The call whose signature is wanted, with the bearer token that permits it and its body as {@link carriedBody} has it; never stored. */
 const signingEvidenceCodec = record({
   path: text(2048),
-  rawBody: bytes(Limits.signingBodyBytes),
+  rawBody: bytes(Limits.carriedBodyBytes),
   token: text(16 * 1024),
 });
 export type SigningEvidence = TypeOf<typeof signingEvidenceCodec>;

@@ -39,7 +39,7 @@ import { enterLine, leaveLine, turnAwayLate } from "./SigningLine.ts";
 import { noteCommitted, noteFailed, noteServed, usualWait } from "./SignerChoice.ts";
 import type { SaidPackage, SignMessageOf } from "./SignMessages.ts";
 import { IMPOSTER, isLasting, lastingRefusal, notHere, tooFew } from "./SigningRefusals.ts";
-import { readSigning } from "./SigningRequest.ts";
+import { carriedBody, readSigning } from "./SigningRequest.ts";
 import { signable, type Signable } from "./Signable.ts";
 import { type Attempt, type Coordinated, signings, type Wanted } from "./SigningState.ts";
 import { signSolo } from "./SoloSigning.ts";
@@ -73,6 +73,7 @@ export const acceptSigning = (step: Step, { requestId, call, token, claims }: Se
   const request = read.right;
   const judged = signable(step, request);
   if (Either.isLeft(judged)) return reject(step, requestId, judged.left);
+  const rawBody = carriedBody(call.rawBody, request);
   const occasion: Occasion = {
     nonce: freshNonce(step, `signing operation ${requestId}`),
     timestamp: step.now,
@@ -82,8 +83,9 @@ export const acceptSigning = (step: Step, { requestId, call, token, claims }: Se
     requestId,
     request,
     claims,
-    evidence: { path: call.path, rawBody: call.rawBody, token },
-    line: requestLineOf(call, step.context.crypto),
+    evidence: { path: call.path, rawBody, token },
+    // What members judge is what they consent to, in the audit of each.
+    line: requestLineOf({ ...call, rawBody }, step.context.crypto),
     occasion,
     arrivedAt: step.elapsed,
     imposters: [],

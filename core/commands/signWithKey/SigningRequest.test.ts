@@ -2,7 +2,7 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { Either } from "effect";
 import { describe, expect, it } from "vitest";
 import { Limits } from "../../base/Limits.ts";
-import { isSigning, messageOf, readSigning } from "./SigningRequest.ts";
+import { carriedBody, isSigning, messageOf, readSigning } from "./SigningRequest.ts";
 
 const body = (artifact: object, more: object = {}): Uint8Array =>
   utf8ToBytes(JSON.stringify({ command: { type: "arbitrary", authorityId: "arbitrary", artifact }, ...more }));
@@ -49,6 +49,27 @@ describe("a request to sign", () => {
     expect(pointersIn(body({ scheme: "EdDSA", data64: data64(Limits.signedBytes) }))).toEqual([]);
     expect(pointersIn(body({ scheme: "EdDSA", data64: data64(Limits.signedBytes + 1) }))).toHaveLength(1);
     expect(pointersIn(new Uint8Array(Limits.signingBodyBytes + 1))).toEqual([" too_large"]);
+  });
+
+  it("is read however its longest data is escaped, and is carried in its shortest form", () => {
+    const data = Buffer.alloc(Limits.signedBytes, "zyx");
+    const plain = body({ scheme: "EdDSA", data64: data.toString("base64") }, { generation: 3 });
+    const long = utf8ToBytes(
+      new TextDecoder()
+        .decode(plain)
+        .replaceAll(/[A-Za-z0-9]{24,}/g, (text) =>
+          text.replaceAll(/./g, (each) => `\\u00${each.charCodeAt(0).toString(16)}`),
+        ),
+    );
+    expect(long.length).toBeGreaterThan(8 * Limits.signedBytes);
+    const read = Either.getOrThrow(readSigning("payments", long));
+    expect(read.data.length).toBe(data.length);
+    expect(data.equals(read.data)).toBe(true);
+    const carried = carriedBody(long, read);
+    expect(carried.length).toBeLessThanOrEqual(Limits.carriedBodyBytes);
+    const again = Either.getOrThrow(readSigning("payments", carried));
+    expect([{ ...again, data: [] }, data.equals(again.data)]).toEqual([{ ...read, data: [] }, true]);
+    expect(carriedBody(plain, read)).toBe(plain);
   });
 
   it("is told by its method and path alone", () => {

@@ -5,7 +5,8 @@ import { absurd, Either } from "effect";
 import { Limits } from "../../base/Limits.ts";
 import type { BodyFault, Rejection } from "../../base/Rejection.ts";
 import { base64 } from "../../codec/Base64.ts";
-import type { CanonicalValue } from "../../codec/CanonicalJson.ts";
+import { type CanonicalValue, canonicalJson } from "../../codec/CanonicalJson.ts";
+import { utf8Bytes } from "../../codec/Utf8.ts";
 import { bodyRefusal, readDraft } from "../../credential/RequestBody.ts";
 import type { Call } from "../../protocol/Forward.ts";
 import { type Hash, signingShape } from "../keys/KeyBodies.ts";
@@ -66,6 +67,22 @@ export const artifactFaults = {
     detail: `Keys of this scheme sign ${messageBytes} bytes; hash the data, or have it hashed by the request.`,
   }),
 } as const;
+
+/**
+ * The body as this peer holds it and other members judge it. Space and escapes make one of ten mebibytes of what takes
+ * one and a half: whoever sends that takes no more room, of memory and of ways between members, than anybody else.
+ *
+ * @param request what was read of the body
+ */
+export const carriedBody = (rawBody: Uint8Array, request: SigningRequest): Uint8Array =>
+  rawBody.length <= Limits.carriedBodyBytes
+    ? rawBody
+    : utf8Bytes(
+        canonicalJson({
+          command: commandOf(request),
+          ...(request.generation === undefined ? {} : { generation: request.generation }),
+        }),
+      );
 
 /** The command with everything written out. */
 export const commandOf = (request: SigningRequest): CanonicalValue => ({
