@@ -37,6 +37,9 @@ const portsOf = (cluster: KeyedCluster, lost: Array<string> = []): CatalogPorts 
   };
 };
 
+const codeIn = (described: Either.Either<unknown, { readonly code: string }>): string =>
+  Either.isLeft(described) ? described.left.code : "none";
+
 /** One page at this moment. */
 const pageOf = (ports: CatalogPorts, actor = anybody, lastSeen = "", limit = 50) => {
   const slices = identityPage(() => ports, actor, lastSeen, limit);
@@ -71,7 +74,19 @@ describe("the identity catalog", () => {
     expect(idsOf(ports, granted("service.key.*.verify"))).toEqual([[], undefined]);
   });
 
-  it("leaves out what is destroyed, has no share that opens here, or is tampered with", () => {
+  it("names no key that its reader may not sign with, nor says where there is one", () => {
+    const cluster = new KeyedCluster();
+    for (const keyId of ["team-a", "team-b", "team-c", "team-d", "z"]) cluster.plantKey(keyId);
+    const ports = portsOf(cluster);
+    const two = granted("service.key.team-a.sign", "service.key.team-d.sign");
+    expect(idsOf(ports, two, "", 1)).toEqual([["team-a"], "team-a"]);
+    expect(idsOf(ports, two, "team-a", 1)).toEqual([["team-d"], undefined]);
+    const team = granted("service.key.team-*.sign", "-service.key.team-d.sign");
+    expect(idsOf(ports, team, "", 3)).toEqual([["team-a", "team-b", "team-c"], undefined]);
+    expect(idsOf(ports, granted("service.key.*.sign", "-service.key.team-*.sign"), "", 1)).toEqual([["z"], undefined]);
+  });
+
+  it("leaves out, and describes no commands for, what is destroyed, has no share that opens here, or is tampered with", () => {
     const cluster = new KeyedCluster();
     for (const keyId of ["destroyed", "foreign", "lost", "tampered", "whole"]) cluster.plantKey(keyId);
     const key = cluster.row(2, "custodyKeys", "destroyed");
@@ -87,8 +102,13 @@ describe("the identity catalog", () => {
     if (stored === undefined || other === undefined) throw new Error("there is no generation");
     rows?.set(generationKey("tampered", 1), { ...stored, row: other.row });
     const lost: Array<string> = [];
-    expect(idsOf(portsOf(cluster, lost))).toEqual([["whole"], undefined]);
+    const ports = portsOf(cluster, lost);
+    expect(idsOf(ports)).toEqual([["whole"], undefined]);
     expect(lost).toEqual([`generations/${generationKey("tampered", 1)}`]);
+    const described = ["destroyed", "foreign", "lost", "tampered", "whole"].map((keyId) =>
+      codeIn(authorityDescription(ports, anybody, keyId, "arbitrary")),
+    );
+    expect(described).toEqual(["KEY_DESTROYED", "SHARE_MISSING", "SHARE_MISSING", "INTEGRITY_FAILURE", "none"]);
   });
 
   it("is refused where keys may be lost", () => {
@@ -131,19 +151,31 @@ describe("the identity catalog", () => {
       looked += found.length;
       return found;
     };
-    const { get, scan } = ports.view;
+    const [get, scan] = [ports.view.get.bind(ports.view), ports.view.scan.bind(ports.view)];
     const view: CatalogPorts["view"] = { get, scan, keys };
 
     it("examines so many keys and no more, and goes on behind the last one", () => {
-      expect(idsOf({ ...ports, view }, granted())).toEqual([[], many[999]]);
-      expect(idsOf({ ...ports, view }, granted(), many[999])).toEqual([[], undefined]);
-      expect(idsOf({ ...ports, view }, granted(), many[499])).toEqual([[], undefined]);
+      expect(idsOf({ ...ports, view }, anybody)).toEqual([[], many[999]]);
+      expect(idsOf({ ...ports, view }, anybody, many[999])).toEqual([[], undefined]);
+      expect(idsOf({ ...ports, view }, anybody, many[499])).toEqual([[], undefined]);
+    });
+
+    it("looks at none where none can be signed with, and passes over others without a page of theirs", () => {
+      looked = 0;
+      expect(idsOf({ ...ports, view }, granted())).toEqual([[], undefined]);
+      expect(idsOf({ ...ports, view }, granted("service.key.l-*.sign", "service.key.*.verify"))).toEqual([
+        [],
+        undefined,
+      ]);
+      expect(looked).toBe(0);
+      expect(idsOf({ ...ports, view }, granted("service.key.k2400.sign"))).toEqual([[], undefined]);
+      expect(looked).toBe(16);
     });
 
     it("reads each permission once, whatever it allows", () => {
       const permissions = Array.from({ length: 20 }, (_, at) => `service.key.other-${at}.sign`);
       const test = vi.spyOn(RegExp.prototype, "test");
-      expect(idsOf({ ...ports, view }, granted(...permissions))).toEqual([[], many[999]]);
+      expect(idsOf({ ...ports, view }, granted(...permissions))).toEqual([[], undefined]);
       const read = test.mock.calls.flatMap(([text]) => (permissions.includes(text) ? [text] : []));
       test.mockRestore();
       expect(read).toEqual(permissions);
@@ -152,7 +184,7 @@ describe("the identity catalog", () => {
     it("gives way after every 16 keys, and answers no more once the peer is sealed", () => {
       looked = 0;
       let standing = ports.state;
-      const slices = identityPage(() => ({ ...ports, view, state: standing }), granted(), "", 50);
+      const slices = identityPage(() => ({ ...ports, view, state: standing }), anybody, "", 50);
       for (const slice of [1, 2, 3]) {
         expect(slices.next().done).toBe(false);
         expect(looked).toBe(16 * slice);
@@ -163,9 +195,6 @@ describe("the identity catalog", () => {
     });
   });
 });
-
-const codeIn = (described: Either.Either<unknown, { readonly code: string }>): string =>
-  Either.isLeft(described) ? described.left.code : "none";
 
 describe("the description of an authority", () => {
   const cluster = new KeyedCluster();

@@ -6,17 +6,17 @@ import { Either } from "effect";
 import type { ActorCheck } from "../core/auth/ActorCheck.ts";
 import { authorize } from "../core/auth/Authorization.ts";
 import { Grants } from "../core/auth/Permission.ts";
-import type { Rejection } from "../core/base/Rejection.ts";
+import { type Rejection, rejection } from "../core/base/Rejection.ts";
 import type { JsonSchema } from "../core/codec/Shape.ts";
 import { heldShare, isSolo } from "../core/commands/keys/HeldShare.ts";
 import { arbitraryCommandFor } from "../core/commands/keys/KeyBodies.ts";
 import { ARBITRARY, isKeyId, keyPermission } from "../core/commands/keys/KeyId.ts";
-import { authorityNotAttached, keyDestroyed, keyNotFound } from "../core/commands/keys/KeyRefusals.ts";
+import { authorityNotAttached, keyDestroyed, keyNotFound, keyUnshared } from "../core/commands/keys/KeyRefusals.ts";
 import type { Generation, Key } from "../core/commands/keys/KeyRecord.ts";
 import { generationKey, keyRows } from "../core/commands/keys/Tables.ts";
 import { isAttached } from "../core/commands/signWithKey/Signable.ts";
 import type { ShareVault } from "../core/threshold/Suite.ts";
-import { IntegrityFailure, type KeyView } from "./PeerStore.ts";
+import type { KeyView } from "./PeerStore.ts";
 import { damaged, guarded, type ReadPorts, readRefusal } from "./Reads.ts";
 
 export interface CatalogPorts extends ReadPorts {
@@ -35,13 +35,16 @@ export interface Identity {
 
 export interface IdentityPage {
   readonly items: ReadonlyArray<Identity>;
-  /** The last key that was examined; undefined where there are no more. */
+  /**
+   * The last key that was examined; undefined where there are no more. It is one that its reader's token names, who may
+   * ask for it by its id, even where it cannot be used here; of all others no page says a word.
+   */
   readonly nextCursor: string | undefined;
 }
 
 export const IDENTITIES_BY_DEFAULT = 50;
 export const MOST_IDENTITIES = 100;
-/** Keys examined for one page: others' keys cost their reader a page, never this peer a scan. */
+/** Keys examined for one page: those that cannot be used here cost their reader a page, never this peer a scan. */
 const EXAMINED = 1_000;
 
 /** Keys looked at before other work may go on: a few milliseconds. */
@@ -55,41 +58,49 @@ interface ActiveKey {
   readonly generation: Generation;
 }
 
-/** The key with its active generation; undefined where there is none, or it is destroyed. */
-const activeKey = ({ view }: Pick<CatalogPorts, "view">, keyId: string): ActiveKey | undefined => {
-  const rows = keyRows(view);
-  const key = rows.get("custodyKeys", keyId);
-  if (key?.status !== "ACTIVE") return undefined;
-  const generation = rows.get("generations", generationKey(keyId, key.generation));
-  return generation?.state === "ACTIVE" ? { key, generation } : undefined;
-};
+const shareMissing = rejection(
+  "SHARE_MISSING",
+  "This peer has no share of the key that opens here.",
+  "Ask another peer; an operator repairs this one, or restores it from its backup.",
+);
 
-/** The key as an item, if it is whole here and this peer could sign with it. */
-const identityOf = (ports: CatalogPorts, keyId: string): Identity | undefined => {
-  const {
-    cluster: { membership, peer },
-  } = ports.state;
-  try {
-    const active = activeKey(ports, keyId);
-    if (active === undefined || membership === undefined || peer === undefined) return undefined;
+/**
+ * The one judgement of what is in the catalog, for its list and its descriptions: a key that is whole here, with which
+ * this peer could sign. Whether its reader may is asked before.
+ *
+ * @returns left is 404 `KEY_NOT_FOUND`, 409 `KEY_DESTROYED` and `KEY_UNSHARED`, 503 `SHARE_MISSING`, or
+ *   `INTEGRITY_FAILURE` where a row does not hold, or may be lost
+ */
+const inCatalog = (ports: CatalogPorts, keyId: string): Either.Either<ActiveKey, Rejection> =>
+  guarded(ports, () => {
+    const {
+      cluster: { membership, peer },
+      fitness,
+    } = ports.state;
+    const rows = keyRows(ports.view);
+    const key = rows.get("custodyKeys", keyId);
+    // Where rows are known to be lost, one that is not there may be one of them.
+    if (key === undefined) return Either.left(fitness.integrityFault === undefined ? keyNotFound : damaged);
+    const generation = rows.get("generations", generationKey(keyId, key.generation));
+    if (key.status !== "ACTIVE" || generation?.state !== "ACTIVE") return Either.left(keyDestroyed);
+    if (membership === undefined || peer === undefined) return Either.left(shareMissing);
     // Whole since before a promotion: it signs nothing until it is refreshed.
-    if (isSolo(active.generation) && membership.peerIds.length > 1) return undefined;
-    const share = heldShare(ports, membership, peer.peerId, active.generation);
-    if (share === undefined) return undefined;
-    share.wipe();
-    const { algorithm } = active.key;
-    const { generation, authorities } = active.generation;
-    return { keyId, algorithm, generation, authorities };
-  } catch (fault) {
-    if (!(fault instanceof IntegrityFailure)) throw fault;
-    ports.integrityLost(fault.where);
-    return undefined;
-  }
-};
+    if (isSolo(generation) && membership.peerIds.length > 1) return Either.left(keyUnshared);
+    const share = heldShare(ports, membership, peer.peerId, generation);
+    share?.wipe();
+    return share === undefined ? Either.left(shareMissing) : Either.right({ key, generation });
+  });
+
+const identityOf = ({ key, generation: { generation, authorities } }: ActiveKey): Identity => ({
+  keyId: key.keyId,
+  algorithm: key.algorithm,
+  generation,
+  authorities,
+});
 
 /**
  * One page of identities, ascending by key id. One that is tampered with, destroyed, or without a share that opens here
- * is left out. Pauses after every few keys, so that something else may be done; whether this peer may answer is judged
+ * is left out. Keys that the actor may not sign with are passed over unseen. Pauses after every few keys, so that something else may be done; whether this peer may answer is judged
  * anew after that.
  *
  * @param ports those of this moment
@@ -107,20 +118,26 @@ export function* identityPage(
   const claims = authorize({ ...clock, settings }, actor, []);
   if (Either.isLeft(claims)) return Either.left(claims.left);
   const grants = new Grants(claims.right.permissions);
+  const words = grants.words(keyPermission("*", "sign"));
   const items: Array<Identity> = [];
   let last = lastSeen;
   let examined = 0;
+  let from = words.seek(lastSeen + AFTER);
   for (;;) {
     const now = ports();
     const refusal = readRefusal(now.state);
     if (refusal !== undefined) return Either.left(refusal);
-    const from = last + AFTER;
-    const found = guarded(now, () => Either.right(now.view.keys("custodyKeys", from, SLICE)));
+    const start = from;
+    if (start === undefined) return Either.right({ items, nextCursor: undefined });
+    const found = guarded(now, () => Either.right(now.view.keys("custodyKeys", start, SLICE)));
     if (Either.isLeft(found)) return Either.left(found.left);
     for (const keyId of found.right) {
+      if (from === undefined || keyId < from) continue;
+      from = words.seek(keyId + AFTER);
+      if (!grants.permit(keyPermission(keyId, "sign"))) continue;
       if (items.length === limit || examined === EXAMINED) return Either.right({ items, nextCursor: last });
-      const identity = grants.permit(keyPermission(keyId, "sign")) ? identityOf(now, keyId) : undefined;
-      if (identity !== undefined) items.push(identity);
+      const active = inCatalog(now, keyId);
+      if (Either.isRight(active)) items.push(identityOf(active.right));
       last = keyId;
       examined += 1;
     }
@@ -138,23 +155,11 @@ export interface AuthorityDescription {
   readonly commandSchema: JsonSchema;
 }
 
-/** The scheme of a key that has the authority. */
-const schemeOf = (ports: CatalogPorts, keyId: string, authorityId: string): Either.Either<string, Rejection> =>
-  guarded(ports, () => {
-    const key = keyRows(ports.view).get("custodyKeys", keyId);
-    // Where rows are known to be lost, one that is not there may be one of them.
-    if (key === undefined) return Either.left(ports.state.fitness.integrityFault === undefined ? keyNotFound : damaged);
-    const active = activeKey(ports, keyId);
-    if (active === undefined) return Either.left(keyDestroyed);
-    if (!isAttached(ports.settings, active.generation, authorityId)) return Either.left(authorityNotAttached);
-    return Either.right(key.scheme);
-  });
-
 /**
  * What commands to an authority of a key look like. The schema comes from the very shape that reads them.
  *
- * @returns left is 401 or 403 for the actor, whatever {@link readRefusal} says, 404 `KEY_NOT_FOUND` and
- *   `AUTHORITY_NOT_ATTACHED`, 409 `KEY_DESTROYED`, and `INTEGRITY_FAILURE` where a row does not hold
+ * @returns left is 401 or 403 for the actor, whatever {@link readRefusal} and {@link inCatalog} say, and 404
+ *   `AUTHORITY_NOT_ATTACHED`
  */
 export const authorityDescription = (
   ports: CatalogPorts,
@@ -169,8 +174,10 @@ export const authorityDescription = (
   if (Either.isLeft(claims)) return Either.left(claims.left);
   const refusal = readRefusal(state) ?? (isKeyId(keyId) ? undefined : keyNotFound);
   if (refusal !== undefined) return Either.left(refusal);
-  const described = schemeOf(ports, keyId, authorityId);
+  const described = inCatalog(ports, keyId);
   if (Either.isLeft(described)) return Either.left(described.left);
+  const { key, generation } = described.right;
+  if (!isAttached(settings, generation, authorityId)) return Either.left(authorityNotAttached);
   return Either.right({
     id: ARBITRARY,
     type: ARBITRARY,
@@ -178,7 +185,7 @@ export const authorityDescription = (
     description: undefined,
     commandSchema: {
       $schema: "https://json-schema.org/draft/2020-12/schema",
-      ...arbitraryCommandFor(described.right).schema,
+      ...arbitraryCommandFor(key.scheme).schema,
     },
   });
 };

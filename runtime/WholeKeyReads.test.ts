@@ -6,7 +6,7 @@ import { type Cluster, crypto, inUse, settingsOf } from "../properties/cluster/C
 import { create, keeper, renew } from "../properties/cluster/Keyed.ts";
 import { keyActor } from "../properties/cluster/PlantedKeys.ts";
 import { beforePromotion, promote } from "../properties/cluster/Promoting.ts";
-import { type CatalogPorts, identityPage } from "./IdentityCatalog.ts";
+import { authorityDescription, type CatalogPorts, identityPage } from "./IdentityCatalog.ts";
 import { readKey } from "./KeyReads.ts";
 import { MemoryByteStore } from "./MemoryByteStore.ts";
 import { SealedStore } from "./SealedStore.ts";
@@ -36,6 +36,9 @@ const shown = (cluster: Cluster, number: number) =>
     const page = identityPage(() => ports, keyActor, "", 50).next().value;
     const items = page === undefined ? [] : Either.getOrThrow(page).items;
     const { health } = Either.getOrThrow(readKey(ports, "k1", number));
+    const described = authorityDescription(ports, keyActor, "k1", "arbitrary");
+    // The catalog describes what it lists.
+    expect(Either.isRight(described)).toBe(items.length > 0);
     return [items.map(({ keyId }) => keyId), health];
   });
 

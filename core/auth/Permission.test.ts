@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isPermissionEntry, permits } from "./Permission.ts";
+import { Grants, isPermissionEntry, permits } from "./Permission.ts";
 
 const register = "service.approvers.register";
 
@@ -82,5 +82,37 @@ describe("permits", () => {
   it("takes time linear in the length of hostile entries", () => {
     const hostile = `${"a-".repeat(50_000)}!`;
     expect(permits([hostile, register], register)).toBe(true);
+  });
+});
+
+describe("where words may stand for which a name is permitted", () => {
+  const words = ["a", "a-1", "a-1-x", "a-2", "a_1", "b", "b-1", "c", "c-9"];
+  it.each<ReadonlyArray<string>>([
+    [],
+    ["service.key.*.sign"],
+    ["service.key.a-*.sign"],
+    ["service.key.b.sign", "service.key.a-*.sign"],
+    ["*.key.c.*", "service.*.a.sign", "service.key.a.sign.more", "service.key.b.verify"],
+    ["service.key.*.sign", "-service.key.b.sign"],
+    ["service.key.*.sign", "-service.key.a-*.sign", "-service.key.a-1-*.*"],
+    ["service.key.a-*.sign", "service.key.c.sign", "-service.key.a-1-*.sign", "-service.key.c.*"],
+    ["service.key.*.sign", "-*.*.*.*"],
+    ["service.key.*.sign", "-service..key"],
+    ["service..key", "service.key.a-1.sign"],
+  ])("passes over no such word, and over all that are in one go: %j", (...granted) => {
+    const grants = new Grants(granted);
+    const sought = grants.words("service.key.*.sign");
+    const found: Array<string> = [];
+    let asked = 0;
+    for (let at = sought.seek(""); at !== undefined; asked += 1) {
+      const from = at;
+      const word = words.find((each) => each >= from);
+      if (word === undefined) break;
+      if (grants.permit(`service.key.${word}.sign`)) found.push(word);
+      at = sought.seek(`${word}\u0000`);
+      if (at !== undefined) expect(at > word).toBe(true);
+    }
+    expect(found).toEqual(words.filter((word) => grants.permit(`service.key.${word}.sign`)));
+    expect(asked).toBeLessThanOrEqual(found.length + granted.length);
   });
 });

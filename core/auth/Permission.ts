@@ -42,6 +42,50 @@ const covers = (segments: ReadonlyArray<string>, wanted: ReadonlyArray<string>):
     return name !== undefined && segmentCovers(segment, name);
   });
 
+/** The first text behind all words that a pattern covers; undefined where there is none. */
+const behind = (pattern: string): string | undefined => {
+  if (pattern === "*") return undefined;
+  // Right after the hyphen that the prefix ends with comes the full stop.
+  return pattern.endsWith("*") ? `${pattern.slice(0, -2)}.` : `${pattern}\u0000`;
+};
+
+/** The first text from this one on that a pattern covers, or one before it; undefined where none comes any more. */
+const covered = (pattern: string, from: string): string | undefined => {
+  const start = pattern.endsWith("*") ? pattern.slice(0, -1) : pattern;
+  if (from <= start) return start;
+  return pattern.endsWith("*") && from.startsWith(start) ? from : undefined;
+};
+
+/** The words that may stand at one place of a name, so that it is permitted. */
+class Words {
+  readonly #granted: ReadonlyArray<string>;
+  readonly #denied: ReadonlyArray<string>;
+
+  constructor(granted: ReadonlyArray<string>, denied: ReadonlyArray<string>) {
+    this.#granted = granted;
+    this.#denied = denied;
+  }
+
+  /**
+   * For whoever looks for such words among many, in the order of their characters: where to look on.
+   *
+   * @returns `from`, or a later text that all such words are behind or at; undefined where none comes any more
+   */
+  seek(from: string): string | undefined {
+    let at: string | undefined = from;
+    while (at !== undefined) {
+      const here: string = at;
+      const starts = this.#granted.flatMap((pattern) => covered(pattern, here) ?? []);
+      if (starts.length === 0) return undefined;
+      const first = starts.reduce((one, other) => (one < other ? one : other));
+      const denial = this.#denied.find((pattern) => segmentCovers(pattern, first));
+      if (denial === undefined) return first;
+      at = behind(denial);
+    }
+    return undefined;
+  }
+}
+
 /**
  * The permissions of a token, patterns and denials in any order, each of which is read once however many names are asked
  * about.
@@ -75,6 +119,22 @@ export class Grants {
       if (matches) allowed = true;
     }
     return allowed;
+  }
+
+  /** @param wanted a full name with `*` at one place: for which words there it may be permitted */
+  words(wanted: string): Words {
+    const names = wanted.split(".");
+    const place = names.indexOf("*");
+    const granted: Array<string> = [];
+    const denied: Array<string> = [];
+    for (const entry of this.#granted) {
+      const { denies, segments } = this.#read(entry);
+      if (segments === undefined && denies) return new Words([], []);
+      const word = segments?.[place];
+      if (word === undefined || !covers(segments ?? [], names.with(place, word.replace("*", "x")))) continue;
+      (denies ? denied : granted).push(word);
+    }
+    return new Words(granted, denied);
   }
 
   #read(granted: string): Entry {

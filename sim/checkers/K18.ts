@@ -1,7 +1,7 @@
 /**
  * K18: what a peer shows of keys is what its rows say of each, in order, each once: to somebody the active ones whose
  * share opens there and that the token may sign with; to an inventory all that its filter fits, as they stand; of an
- * authority what its commands look like, where it is attached and the token may sign. It writes nothing for it.
+ * authority what its commands look like, where it is attached to what somebody is shown. It writes nothing for it.
  */
 import type { RejectionCode } from "../../core/base/Rejection.ts";
 import { allRows } from "../../core/protocol/AllRows.ts";
@@ -100,6 +100,8 @@ const pageFault = (
   if (items.map(lineOf).join("\n") !== due.map(lineOf).join("\n"))
     return `it showed ${items.map(lineOf).join("; ") || "nothing"}, not ${due.map(lineOf).join("; ") || "nothing"}`;
   const [last, left] = [items.at(-1)?.keyId ?? after, all[due.length]?.keyId];
+  if (asked._tag === "Identities" && next !== undefined && !maySign(asked.grants ?? [], next))
+    return `it named ${next}, which its reader may not sign with`;
   if (next === undefined) return left === undefined ? undefined : `it was the last page, before ${left}`;
   if (next <= after || next < last) return `the next page begins again, behind ${next}`;
   return left !== undefined && next >= left
@@ -109,14 +111,18 @@ const pageFault = (
 
 /** The refusal of somebody who wants to know what commands look like, if any. */
 const authorityRefusal = (
-  { store }: Watched,
+  peer: Watched,
   { grants = [], keyId, authorityId }: Extract<KeyReadAsked, { _tag: "Authority" }>,
 ): RejectionCode | undefined => {
+  const { store } = peer;
   const key = store.get("custodyKeys", keyId);
   if (!maySign(grants, keyId)) return "ACCESS_DENIED";
   if (key === undefined) return "KEY_NOT_FOUND";
   const row = generationAt(store, keyId, key.generation);
   if (key.status !== "ACTIVE" || row?.state !== "ACTIVE") return "KEY_DESTROYED";
+  // The catalog describes what it lists.
+  if (identityAt(peer, key, grants) === undefined)
+    return isWhole(row) && peer.state?.cluster.membership?.peerIds.length !== 1 ? "KEY_UNSHARED" : "SHARE_MISSING";
   return row.authorities.includes(authorityId) ? undefined : "AUTHORITY_NOT_ATTACHED";
 };
 

@@ -84,6 +84,8 @@ export const identityEndpoints = {
       "ACCESS_DENIED",
       "KEY_NOT_FOUND",
       "KEY_DESTROYED",
+      "KEY_UNSHARED",
+      "SHARE_MISSING",
       "AUTHORITY_NOT_ATTACHED",
       "REQUEST_CAPACITY",
     ],
