@@ -1,7 +1,8 @@
 /**
  * K20: a change of a key that is refused for what the key is, is refused for what some peer's rows have said of it: it
  * was made otherwise, is destroyed, or has moved on. A repeated creation finds its key. A repair is refused for its key
- * or its helpers, exactly where these will not do, and is done only once the shares are there.
+ * or its helpers, exactly where these will not do, and is done only once the shares are there. A generation that some
+ * caller was told of is denied to nobody who asks after that at a peer that has it.
  */
 import type { RejectionCode } from "../../core/base/Rejection.ts";
 import type { Rows } from "../../core/Tables.ts";
@@ -10,13 +11,15 @@ import {
   isKeyEnding,
   isKeyMaking,
   isRepairing,
+  isSigning,
   type KeyEnding,
   type KeyMaking,
   type Repairing,
+  type Signing,
 } from "../requests/KeyRequests.ts";
 import type { Checker, Reply, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
-import { generationAt, opensAt } from "./KeyFacts.ts";
+import { generationAt, generationKey, opensAt } from "./KeyFacts.ts";
 
 type Key = Rows["custodyKeys"];
 
@@ -80,6 +83,37 @@ const repairFault = (peer: Watched, asked: Repairing, answer: Reply["answer"]): 
 export const K20 = (ghost: Ghost): Checker => {
   /** By key: what any peer has had of it, each once. */
   const had = new Map<string, Map<string, Key>>();
+  /** By generation: when a caller was first told that it is made, in microseconds. */
+  const told = new Map<string, number>();
+
+  const noteTold = ({ answer, repliedAt }: Reply): void => {
+    if (answer._tag !== "KeyMade") return;
+    const name = generationKey(answer.key.keyId, answer.generation.generation);
+    told.set(name, Math.min(repliedAt, told.get(name) ?? repliedAt));
+  };
+
+  const assertNotDenied = (
+    { slot, store }: Watched,
+    asked: Signing | KeyEnding,
+    { requestId, askedAt }: Reply,
+  ): void => {
+    const { keyId, generation } = asked;
+    if (generation === undefined)
+      throw new Violation(
+        "K20",
+        `request ${requestId} for a signature with ${keyId} names no generation`,
+        `peer ${slot} answered that there is no such one`,
+      );
+    const toldAt = told.get(generationKey(keyId, generation));
+    if (toldAt === undefined || askedAt === undefined || askedAt <= toldAt) return;
+    if (generationAt(store, keyId, generation) !== undefined)
+      throw new Violation(
+        "K20",
+        `a caller was told at ${toldAt} µs of generation ${generation} of ${keyId}, and peer ${slot} has it`,
+        `request ${requestId}, ${asked.kind} at ${askedAt} µs, was told there that there is no such one`,
+      );
+  };
+
   return {
     id: "K20",
     written: {
@@ -89,9 +123,11 @@ export const K20 = (ghost: Ghost): Checker => {
         had.set(write.row.keyId, known.set(textOf(write.row), write.row));
       },
     },
-    replied: (peer, { requestId, answer, asked }) => {
+    replied: (peer, reply) => {
       const { slot, honest } = peer;
+      const { requestId, answer, asked } = reply;
       if (!honest || asked === undefined) return;
+      noteTold(reply);
       const fault = isRepairing(asked) && asked.edge === undefined ? repairFault(peer, asked, answer) : undefined;
       if (fault !== undefined)
         throw new Violation(
@@ -100,6 +136,8 @@ export const K20 = (ghost: Ghost): Checker => {
           `it was answered ${answer._tag === "Rejected" ? answer.rejection.code : answer._tag}: ${fault}`,
         );
       if (ghost.lying !== 0 || answer._tag !== "Rejected") return;
+      if (answer.rejection.code === "GENERATION_NOT_FOUND" && (isSigning(asked) || isKeyEnding(asked)))
+        assertNotDenied(peer, asked, reply);
       if (!(isKeyMaking(asked) || isKeyEnding(asked)) || asked.edge?.refusedAs !== undefined) return;
       const isGround = grounds[answer.rejection.code];
       const known = [...(had.get(asked.keyId)?.values() ?? [])];
