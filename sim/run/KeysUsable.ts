@@ -3,8 +3,10 @@
  * as many members are down as may be. LK3: keys are made, renewed and destroyed. LK4: a lost share is repaired.
  */
 import { allRows } from "../../core/protocol/AllRows.ts";
+import type { Rows, RowView } from "../../core/Tables.ts";
 import { Violation } from "../base/Violation.ts";
 import type { Unit } from "../base/Choices.ts";
+import { generationKey } from "../checkers/KeyFacts.ts";
 import type { Asked } from "../requests/Asked.ts";
 import { creation, ending, renewal, repairing, signing } from "../requests/KeyRequests.ts";
 import { type Outcome, outcomeText } from "../requests/Outcome.ts";
@@ -42,38 +44,55 @@ const data = Uint8Array.of(...Array.from({ length: 32 }, (_, at) => at));
 const signed = ({ commands }: World, keyId: string): Asked =>
   signing(commands, { keyId, scheme: "EdDSA", hash: undefined, data, generation: undefined });
 
-const shareOf = (peer: SimPeer, keyId: string, generation: number): unknown =>
-  peer.store.get("shares", `${keyId}/${String(generation).padStart(16, "0")}`);
+/** A peer, as far as its disk tells of it. */
+interface Holder {
+  readonly slot: number;
+  readonly store: RowView;
+}
 
-/** Whether a generation of a key that was whole before a promotion went with a disk: its holder can be repaired no more. */
-const isLostWhole = ({ peers }: World, { store }: SimPeer, keyId: string): boolean =>
-  allRows(store, "generations").some(
-    ({ state, group, generation, ...row }) =>
+const hasShare = ({ store }: Holder, { keyId, generation }: Rows["generations"]): boolean =>
+  store.get("shares", generationKey(keyId, generation)) !== undefined;
+
+/** Whether a key was whole at this peer before a promotion, and is gone: whatever else is repaired, this is told then. */
+const hasLostWhole = (peer: Holder, keyId: string): boolean =>
+  allRows(peer.store, "generations").some(
+    (row) =>
       row.keyId === keyId &&
-      (state === "ACTIVE" || state === "HISTORICAL") &&
-      group.verifyingShares.length === 0 &&
-      !peers.some((each) => shareOf(each, keyId, generation) !== undefined),
+      (row.state === "ACTIVE" || row.state === "HISTORICAL") &&
+      row.group.verifyingShares.length === 0 &&
+      !hasShare(peer, row),
   );
+
+/**
+ * A share of a key that signs which some peer lacks and as many others as sign can repair, if there is one.
+ *
+ * @param source the peer that was alone before a promotion
+ */
+export const owedRepair = <P extends Holder>(
+  peers: ReadonlyArray<P>,
+  threshold: number,
+  source: number | undefined,
+): { readonly peer: P; readonly keyId: string; readonly helpers: ReadonlyArray<number> } | undefined => {
+  for (const peer of peers)
+    for (const row of allRows(peer.store, "generations")) {
+      const { keyId, state } = row;
+      if (state !== "ACTIVE" || hasShare(peer, row) || (peer.slot === source && hasLostWhole(peer, keyId))) continue;
+      const holders = peers.filter((each) => each !== peer && hasShare(each, row)).map(({ slot }) => slot);
+      if (holders.length >= threshold) return { peer, keyId, helpers: holders.slice(0, threshold) };
+    }
+  return undefined;
+};
 
 /** Repairs a share that a restored peer lacks, of a key that signs. */
 const assertRepairable = (world: World, hands: Hands): void => {
-  const { threshold = 1, members = [] } = world.ghost.membership?.topology ?? {};
+  const { topology, before } = world.ghost.membership ?? {};
+  const { threshold = 1, members = [] } = topology ?? {};
   if (threshold >= members.length) return;
-  for (const peer of world.peers) {
-    const lacking = allRows(peer.store, "generations").find(
-      ({ state, keyId, generation }) =>
-        state === "ACTIVE" && shareOf(peer, keyId, generation) === undefined && !isLostWhole(world, peer, keyId),
-    );
-    if (lacking === undefined) continue;
-    const { keyId, generation } = lacking;
-    const holds = (each: SimPeer): boolean => shareOf(each, keyId, generation) !== undefined;
-    const helpers = world.peers.filter((each) => each !== peer && holds(each)).slice(0, threshold);
-    if (helpers.length < threshold) continue;
-    world.marks.add("a share was repaired in the end");
-    const asked = repairing(world.commands, { keyId, helpers: helpers.map(({ slot }) => slot) });
-    insist(world, hands, "LK4", peer, asked, "Repaired");
-    return;
-  }
+  const owed = owedRepair(world.peers, threshold, before?.writer);
+  if (owed === undefined) return;
+  const { peer, keyId, helpers } = owed;
+  world.marks.add("a share was repaired in the end");
+  insist(world, hands, "LK4", peer, repairing(world.commands, { keyId, helpers }), "Repaired");
 };
 
 /** A key that was whole before a promotion is refused by name, and signs once it is refreshed. */
