@@ -19,6 +19,7 @@ export const operatorCalls = [
   "REKEY",
   "BACKUP",
   "PROMOTE",
+  "REPAIR",
 ] as const;
 export type OperatorCall = (typeof operatorCalls)[number];
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { Effect, Either } from "effect";
@@ -7,7 +8,7 @@ import { protocolTables } from "../../core/protocol/Tables.ts";
 import { decode } from "../../core/codec/CborReader.ts";
 import { openSqliteByteStore } from "../../server/sqlite/SqliteByteStore.ts";
 import { cryptoBackend } from "../../server/crypto/CryptoBackend.ts";
-import { ServerCluster } from "./ServerCluster.ts";
+import { allPermissions, ServerCluster } from "./ServerCluster.ts";
 
 const opened: Array<ServerCluster> = [];
 afterEach(async () => {
@@ -103,6 +104,43 @@ describe("the audit", () => {
     const told = log.split("\n").filter((line) => line.includes('"event":"operator"'));
     expect(told).toHaveLength(rows.length - 1 + 1);
     expect(told.filter((line) => line.includes("UNAUTHENTICATED"))).toHaveLength(1);
+  });
+
+  it("tells who had shares of a key repaired, or tried to", async () => {
+    const cluster = track(await ServerCluster.found(3));
+    cluster.token = await cluster.mint([...allPermissions, "service.dkg.create", "service.recover"]);
+    const key = { keyId: "k1", algorithm: "ED25519", authorities: [{ id: "arbitrary" }] };
+    expect((await cluster.post(1, "/v1/custody/keys", key)).status).toBe(201);
+    const repair = "/v1/custody/keys/k1/repair";
+    const helpers = { helpers: [1, 3] };
+    const stranger = { "x-jwt-token": await cluster.mint(["service.key.*.*"], 3_600_000, Date.now(), "mallory") };
+    for (let times = 0; times < 20; times++)
+      expect((await cluster.post(2, repair, helpers, stranger)).status).toBe(403);
+    expect((await cluster.post(2, repair, { helpers: [1] })).status).toBe(400);
+    expect((await cluster.post(2, "/v1/custody/keys/none/repair", helpers)).status).toBe(404);
+    expect((await cluster.post(2, `/v1/custody/keys/${"n".repeat(4_000)}/repair`, helpers)).status).toBe(404);
+    const repaired = await cluster.post(2, repair, helpers, { "x-request-id": "whole" });
+    expect([repaired.status, repaired.json]).toEqual([200, { generations: [1] }]);
+    await cluster.post(2, `${path}/seal`, {});
+    expect((await cluster.post(2, repair, helpers)).json["code"]).toBe("KEY_REPLICATION_UNAVAILABLE");
+    await cluster.unseal(2);
+    await cluster.stop(2);
+    const rows = (await auditOf(cluster, 2)).filter(({ event }) => event === "REPAIR");
+    expect(lines(rows)).toEqual([
+      "REPAIR ACCESS_DENIED mallory",
+      "REPAIR INVALID_REQUEST_BODY operator",
+      "REPAIR KEY_NOT_FOUND operator",
+      "REPAIR APPLIED operator",
+      "REPAIR KEY_REPLICATION_UNAVAILABLE operator",
+      "REPAIR ACCESS_DENIED mallory x19",
+      "REPAIR KEY_NOT_FOUND operator",
+    ]);
+    const bodyDigest = createHash("sha256").update(JSON.stringify(helpers)).digest("hex");
+    expect(rows.find(({ requestId }) => requestId === "whole")?.request).toEqual({
+      method: "POST",
+      path: repair,
+      bodyDigest,
+    });
   });
 
   it("names the path of a call, whatever authority stands before it", async () => {

@@ -10,10 +10,19 @@ import { bodyOf } from "./ApproverHandlers.ts";
 import { keyEndpoints } from "./endpoints/KeyEndpoints.ts";
 import { faultOf, type HttpFault } from "./HttpErrors.ts";
 import { keyJson, keyTag } from "./KeyJson.ts";
+import { operated, type Sent } from "./OperatorCalls.ts";
 
 /** Of keys a member is missed under a name of their own. */
 const ofKeys = (fault: HttpFault): HttpFault =>
   fault.code === "APPROVER_REPLICATION_UNAVAILABLE" ? { ...fault, code: "KEY_REPLICATION_UNAVAILABLE" } : fault;
+
+/** Has the peer answer a request; a refusal is a failure. */
+const sentOn = ({ ports, named }: ApiCall, path: string, { token, actor, rawBody }: Sent) =>
+  Effect.gen(function* () {
+    const command = { method: "POST", path, ifMatch: undefined, rawBody };
+    const answered = yield* Effect.promise(() => ports.peer.mutate(command, token, actor, named));
+    return answered._tag === "Rejected" ? yield* Effect.fail(faultOf(answered.rejection)) : answered;
+  });
 
 /** Sends a request on, once its bearer may make it and its body is here; a refusal is a failure. */
 const asked = (call: ApiCall, path: string) =>
@@ -21,10 +30,7 @@ const asked = (call: ApiCall, path: string) =>
     const { token, actor } = yield* authorizedToChange(call);
     const { keyId } = call.holes;
     if (keyId !== undefined && !isKeyId(keyId)) return yield* Effect.fail(faultOf(keyNotFound));
-    const rawBody = yield* bodyOf(call, actor);
-    const command = { method: "POST", path, ifMatch: undefined, rawBody };
-    const answered = yield* Effect.promise(() => call.ports.peer.mutate(command, token, actor, call.named));
-    return answered._tag === "Rejected" ? yield* Effect.fail(faultOf(answered.rejection)) : answered;
+    return yield* sentOn(call, path, { token, actor, rawBody: yield* bodyOf(call, actor) });
   }).pipe(Effect.mapError(ofKeys));
 
 const askedTo = (call: ApiCall, act: KeyAct) => asked(call, keyPath(call.holes["keyId"] ?? "", act));
@@ -85,10 +91,21 @@ export const sign: Handler = (call) =>
     );
   });
 
-/** POST …/repair. */
-export const repairKey: Handler = (call) =>
-  Effect.flatMap(askedTo(call, "repair"), (answered) =>
-    answered._tag === "Repaired"
-      ? Effect.succeed(answer(keyEndpoints.repairKey, 200, { generations: answered.generations }))
-      : otherwise(answered),
+/**
+ * POST …/repair: an operator's call, because it has other members tell of their shares. Those that it stores again have
+ * audit events of their own, in their transaction.
+ */
+export const repairKey: Handler = (call) => {
+  const { keyId = "" } = call.holes;
+  const path = isKeyId(keyId) ? keyPath(keyId, "repair") : undefined;
+  const { body } = keyEndpoints.repairKey;
+  return operated(call, { call: "REPAIR", body, path }, (_asked, _operation, sent) =>
+    Effect.gen(function* () {
+      if (path === undefined) return yield* Effect.fail(faultOf(keyNotFound));
+      const answered = yield* sentOn(call, path, sent);
+      return answered._tag === "Repaired"
+        ? answer(keyEndpoints.repairKey, 200, { generations: answered.generations })
+        : yield* otherwise(answered);
+    }).pipe(Effect.mapError(ofKeys)),
   );
+};

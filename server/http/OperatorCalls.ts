@@ -10,7 +10,7 @@ import type { Shape } from "../../core/codec/Shape.ts";
 import type { OperatorAct, OperatorCall } from "../../core/protocol/OperatorAct.ts";
 import { authorize } from "../../core/auth/Authorization.ts";
 import { Operation } from "../peer/Operation.ts";
-import { type ApiAnswer, type ApiCall, bearerOf } from "./ApiCall.ts";
+import { type ApiAnswer, type ApiCall, type Bearer, bearerOf } from "./ApiCall.ts";
 import type { RequestBody } from "./endpoints/Endpoint.ts";
 import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
 import { readBody } from "./RequestBody.ts";
@@ -22,6 +22,13 @@ const BODY_MILLIS = 5_000;
 export interface OperatorRoute<A> {
   readonly call: OperatorCall;
   readonly body: RequestBody & { readonly shape: Shape<A> };
+  /** The path with what stands in its holes, once that is known to be short; that of the endpoint otherwise. */
+  readonly path?: string | undefined;
+}
+
+/** A call as it came, for whatever sends it on to others. */
+export interface Sent extends Bearer {
+  readonly rawBody: Uint8Array;
 }
 
 const digestOf = (body: Uint8Array): Digest =>
@@ -45,12 +52,12 @@ export const recorded = ({ ports }: ApiCall, act: OperatorAct, isWritten = false
   });
 
 /** Caller and call; fails with 401, and 503 where nothing can be known of the token. */
-const begun = (apiCall: ApiCall, call: OperatorCall) =>
+const begun = (apiCall: ApiCall, { call, path }: Pick<OperatorRoute<unknown>, "call" | "path">) =>
   Effect.gen(function* () {
     const { ports, request, requestId, endpoint } = apiCall;
-    const { actor } = yield* bearerOf(apiCall);
+    const bearer = yield* bearerOf(apiCall);
     const reading = ports.clock.read();
-    const claims = authorize({ ...reading, settings: ports.peer.settings }, actor, []);
+    const claims = authorize({ ...reading, settings: ports.peer.settings }, bearer.actor, []);
     if (Either.isLeft(claims)) {
       if (claims.left.code === "UNAUTHENTICATED") ports.audit.unauthenticated(call);
       return yield* Effect.fail(faultOf(claims.left));
@@ -62,23 +69,24 @@ const begun = (apiCall: ApiCall, call: OperatorCall) =>
       actor: { iss, sub, jti },
       requestId,
       // Of the target as it was sent, absolute-form can make a row that is too long to be written.
-      request: { method: request.method ?? "", path: endpoint.path, bodyDigest: undefined },
+      request: { method: request.method ?? "", path: path ?? endpoint.path, bodyDigest: undefined },
       outcome: "APPLIED",
       detail: "",
       times: 1,
     };
-    return { act, actor };
+    return { act, bearer };
   });
 
 /** Runs a call of an operator: authorizes it, reads its body, carries it out and records the outcome. */
 export const operated = <A>(
   apiCall: ApiCall,
-  { call, body: taken }: OperatorRoute<A>,
-  run: (body: A, operation: Operation) => Effect.Effect<ApiAnswer, HttpFault>,
+  route: OperatorRoute<A>,
+  run: (body: A, operation: Operation, sent: Sent) => Effect.Effect<ApiAnswer, HttpFault>,
 ): Effect.Effect<ApiAnswer, HttpFault, Scope> =>
   Effect.gen(function* () {
     const { ports, request, endpoint } = apiCall;
-    const { act, actor } = yield* begun(apiCall, call);
+    const { body: taken } = route;
+    const { act, bearer } = yield* begun(apiCall, route);
     let operation = new Operation(act);
     const refused = (fault: HttpFault) =>
       Effect.zipRight(
@@ -88,19 +96,19 @@ export const operated = <A>(
     const arriving = Effect.gen(function* () {
       const allowed = authorize(
         { ...ports.clock.read(), settings: ports.peer.settings },
-        actor,
+        bearer.actor,
         endpoint.permissions ?? [],
       );
       if (Either.isLeft(allowed)) return yield* Effect.fail(faultOf(allowed.left));
       const limits = { budget: ports.operatorBudget, maxBytes: taken.maxBytes, timeoutMillis: BODY_MILLIS };
-      const body = yield* readBody(request, limits);
-      const bodyDigest = taken.isSecret === true || body.length === 0 ? undefined : digestOf(body);
+      const rawBody = yield* readBody(request, limits);
+      const bodyDigest = taken.isSecret === true || rawBody.length === 0 ? undefined : digestOf(rawBody);
       operation = new Operation({ ...act, request: { ...act.request, bodyDigest } });
-      return yield* readSystemBody(taken, body);
+      return { body: yield* readSystemBody(taken, rawBody), sent: { ...bearer, rawBody } };
     });
-    const carriedOut = (body: A) =>
+    const carriedOut = ({ body, sent }: { readonly body: A; readonly sent: Sent }) =>
       Effect.gen(function* () {
-        const answer = yield* run(body, operation);
+        const answer = yield* run(body, operation, sent);
         yield* Effect.tapError(recorded(apiCall, operation.act, operation.isWritten), () =>
           Effect.sync(() => answer.source?.stream.destroy()),
         );
@@ -112,6 +120,6 @@ export const operated = <A>(
     // From here on a caller that goes away changes nothing: what is done is recorded.
     return yield* Effect.matchEffect(arriving, {
       onFailure: (fault) => Effect.uninterruptible(refused(fault)),
-      onSuccess: (body) => Effect.uninterruptible(Effect.catchAll(carriedOut(body), refused)),
+      onSuccess: (arrived) => Effect.uninterruptible(Effect.catchAll(carriedOut(arrived), refused)),
     });
   });

@@ -319,6 +319,7 @@ export const keyEndpoints = {
   }),
   repairKey: endpoint({
     ...change,
+    kind: "operator",
     path: pathTo("repair"),
     summary: "Give this peer its missing shares again",
     description:
@@ -329,6 +330,15 @@ export const keyEndpoints = {
     answers: {
       200: { description: "What was repaired.", shape: repairedShape, example: { generations: [1] } },
     },
-    problems: ["KEY_NOT_FOUND", "KEY_DESTROYED", "REPAIR_IMPOSSIBLE", "REPAIR_FAILED", "INTEGRITY_FAILURE"],
+    problems: [
+      "KEY_NOT_FOUND",
+      "KEY_DESTROYED",
+      "REPAIR_IMPOSSIBLE",
+      "REPAIR_FAILED",
+      "INTEGRITY_FAILURE",
+      "KEY_REPLICATION_UNAVAILABLE",
+      "REQUEST_CAPACITY",
+      "NOT_INITIALIZED",
+    ],
   }),
 };
