@@ -5,6 +5,7 @@
  * answer, leaves the present shares as they were.
  */
 import { Either } from "effect";
+import type { Rejection } from "../../core/base/Rejection.ts";
 import type { KeyMaterial, SealProvider, ShareFault, Sharing, UnsealSession } from "../seal/SealProvider.ts";
 
 export type RekeyStep = "NONE" | "PRESENT_SHARES" | "NEW_SHARES" | "DONE";
@@ -22,6 +23,54 @@ export type RekeyTaken =
   | { readonly _tag: "NewShares"; readonly shares: ReadonlyArray<Uint8Array> }
   /** The vault to store. */
   | { readonly _tag: "Confirmed"; readonly vault: Uint8Array };
+
+/** Why a rekey does not go on, beside faults of a share. */
+export type RekeyFault = { readonly _tag: "RekeyFault"; readonly message: string; readonly next: string };
+
+const notStarted: RekeyFault = {
+  _tag: "RekeyFault",
+  message: "No rekey is under way, and this share is not of the set that unseals this peer.",
+  next: "Start one; after a restart or a seal it begins anew, with the present shares.",
+};
+
+const inUse: RekeyFault = {
+  _tag: "RekeyFault",
+  message: "No rekey is under way, and this share is of the set that unseals this peer.",
+  next: "Keep it. If it came with the last rekey, that is done, and the shares before it unseal this peer no more.",
+};
+
+/** The last vault that was confirmed to this process: whoever lost the answer may ask again. */
+export interface Confirmed {
+  readonly vault: Uint8Array;
+  readonly sharing: Sharing;
+  /** What its holder was told, where it was not written in time and may still be. */
+  readonly unknown: Rejection | undefined;
+}
+
+/**
+ * What a share means where no rekey is under way: its holder may have lost the last answer of one that is done, or have
+ * been told that nobody knows yet.
+ *
+ * @param stored the vault that unseals the peer now
+ * @returns how the last rekey shares the keys, where it is done and the share is of it
+ */
+export const afterRekey = (
+  provider: Pick<SealProvider, "unseal">,
+  stored: { readonly vault: Uint8Array | undefined; readonly session: UnsealSession },
+  confirmed: Confirmed | undefined,
+  share64: string,
+): Either.Either<Sharing, Rejection | RekeyFault> => {
+  const isDone = confirmed !== undefined && Buffer.from(stored.vault ?? []).equals(confirmed.vault);
+  const isOfStored = stored.session.isOfThisSet(share64);
+  // Either set may be the one that unseals the peer a moment later.
+  if (confirmed?.unknown !== undefined && !isDone) {
+    const made = provider.unseal(confirmed.vault);
+    if (isOfStored || (Either.isRight(made) && made.right.isOfThisSet(share64))) return Either.left(confirmed.unknown);
+  }
+  if (!isOfStored) return Either.left(notStarted);
+  // Else the present shares may as well be those that a rekey was to replace.
+  return isDone ? Either.right(confirmed.sharing) : Either.left(inUse);
+};
 
 const wipe = ({ identitySeed, integritySeed }: KeyMaterial): void => {
   identitySeed.fill(0);

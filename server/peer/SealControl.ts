@@ -22,7 +22,7 @@ import type {
 import { beingInitialized } from "./FreshStart.ts";
 import type { Log } from "./Log.ts";
 import type { Later, Operation } from "./Operation.ts";
-import { Rekeying, type RekeyProgress } from "./Rekeying.ts";
+import { afterRekey, type Confirmed, type RekeyFault, Rekeying, type RekeyProgress } from "./Rekeying.ts";
 import type { Peer } from "./Peer.ts";
 import type { Initialization } from "./PeerPorts.ts";
 
@@ -43,9 +43,6 @@ export interface RekeyWish {
 }
 
 export type RekeyAnswer = RekeyProgress & Partial<Sharing> & (NewShares | object);
-
-/** Why a rekey does not go on, beside faults of a share. */
-export type RekeyFault = { readonly _tag: "RekeyFault"; readonly message: string; readonly next: string };
 
 export interface UnsealAnswer extends UnsealProgress {
   readonly state: SealState;
@@ -75,18 +72,6 @@ const underWay: RekeyFault = {
   next: "Go on with it, or give it up first.",
 };
 
-const notStarted: RekeyFault = {
-  _tag: "RekeyFault",
-  message: "No rekey is under way, and this share is not of the set that unseals this peer.",
-  next: "Start one; after a restart or a seal it begins anew, with the present shares.",
-};
-
-const inUse: RekeyFault = {
-  _tag: "RekeyFault",
-  message: "No rekey is under way, and this share is of the set that unseals this peer.",
-  next: "Keep it. If it came with the last rekey, that is done, and the shares before it unseal this peer no more.",
-};
-
 const rekeyedBy = ({ shares, threshold }: Sharing): RekeyAnswer => ({
   step: "DONE",
   have: threshold,
@@ -100,8 +85,7 @@ export class SealControl {
   #session: UnsealSession | undefined;
   #rekeying: Rekeying | undefined;
   #recipients: ReadonlyArray<Recipient> = [];
-  /** The last vault that was confirmed to this process: whoever lost the answer may ask again. */
-  #confirmed: { readonly vault: Uint8Array; readonly sharing: Sharing } | undefined;
+  #confirmed: Confirmed | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(ports: SealControlPorts) {
@@ -203,6 +187,8 @@ export class SealControl {
       this.#forgetRekey();
       if (peer.state.fitness.unsealed || peer.verifying !== undefined) {
         await peer.seal(operation);
+        // Whatever was to be written before is, or never will be: a share tells by its set alone.
+        if (this.#confirmed?.unknown !== undefined) this.#confirmed = undefined;
         log.info("sealed");
       }
       return Either.right(sealState(peer.state));
@@ -264,10 +250,12 @@ export class SealControl {
       }
       case "Confirmed": {
         operation.tell("APPLIED", `${threshold} of ${shares} new shares unseal from now on`);
-        this.#confirmed = { vault: taken.right.vault, sharing: rekeying.sharing };
-        const answer = await peer.rekey(taken.right.vault, operation);
+        const { vault } = taken.right;
+        const answer = await peer.rekey(vault, operation);
         this.#forgetRekey();
         this.#forgetShares();
+        const unknown = answer._tag === "Rejected" ? answer.rejection : undefined;
+        if (unknown?.outcomeUnknown !== false) this.#confirmed = { vault, sharing: rekeying.sharing, unknown };
         if (answer._tag === "Rejected") return Either.left(answer.rejection);
         log.info("rekeyed", { shares, threshold });
         return Either.right(rekeyedBy(rekeying.sharing));
@@ -275,18 +263,16 @@ export class SealControl {
     }
   }
 
-  /** What a share means where no rekey is under way: its holder may have lost the last answer of one that is done. */
+  /** The answer to a share where no rekey is under way. */
   #rekeyed(share64: string, operation: Operation): Either.Either<RekeyAnswer, Rejection | RekeyFault> {
-    const present = this.#newSession();
-    if (Either.isLeft(present)) return Either.left(present.left);
-    if (!present.right.isOfThisSet(share64)) return Either.left(notStarted);
-    const stored = this.#ports.peer.vault();
-    const confirmed = this.#confirmed;
-    // Else the present shares may as well be those that a rekey was to replace.
-    if (stored === undefined || confirmed === undefined || !Buffer.from(stored).equals(confirmed.vault))
-      return Either.left(inUse);
-    operation.tell("ACCEPTED", "the rekey was done already");
-    return Either.right(rekeyedBy(confirmed.sharing));
+    const session = this.#newSession();
+    if (Either.isLeft(session)) return Either.left(session.left);
+    const { peer, provider } = this.#ports;
+    const stored = { vault: peer.vault(), session: session.right };
+    return Either.map(afterRekey(provider, stored, this.#confirmed, share64), (sharing) => {
+      operation.tell("ACCEPTED", "the rekey was done already");
+      return rekeyedBy(sharing);
+    });
   }
 
   async #initialize(
