@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { Effect, Either } from "effect";
 import { afterEach, describe, expect, it } from "vitest";
 import { rowCodec, type Rows } from "../../core/Tables.ts";
 import { protocolTables } from "../../core/protocol/Tables.ts";
 import { decode } from "../../core/codec/CborReader.ts";
+import { operatorFile } from "../../server/peer/OperatorFile.ts";
 import { openSqliteByteStore } from "../../server/sqlite/SqliteByteStore.ts";
 import { cryptoBackend } from "../../server/crypto/CryptoBackend.ts";
 import { allPermissions, ServerCluster } from "./ServerCluster.ts";
@@ -141,6 +142,27 @@ describe("the audit", () => {
       path: repair,
       bodyDigest,
     });
+  });
+
+  it("warns in the status of a sealed peer that refusals are only logged, before there is no room for any act", async () => {
+    const cluster = track(await ServerCluster.start(1));
+    await cluster.initialize(1);
+    const warnings = async () => {
+      const { json } = await cluster.get(1, `${path}/status`);
+      return Reflect.get(Object(json["detail"]), "warnings");
+    };
+    expect(await warnings()).toEqual([]);
+    await cluster.stop(1);
+    const file = operatorFile(cluster.member(1).dataDir);
+    const [, entry = ""] = readFileSync(file, "utf8").split(/[ \n]/);
+    let hash = "";
+    const chained = Array.from({ length: 2_048 }, () => {
+      hash = createHash("sha256").update(hash).update(Buffer.from(entry, "hex")).digest("hex");
+      return `${hash} ${entry}\n`;
+    });
+    writeFileSync(file, chained.join(""));
+    await cluster.run(1);
+    expect(await warnings()).toEqual([expect.stringMatching(/^operators\.log: it holds 2048 acts, and refusals are/)]);
   });
 
   it("names the path of a call, whatever authority stands before it", async () => {
