@@ -14,7 +14,7 @@ import type { PeerState } from "../core/protocol/PeerState.ts";
 import { type Message, messagesIn, type Speech } from "../core/Message.ts";
 import { ENVELOPE_TAG, ENVELOPE_VERSION, envelopeCodec, signedEnvelopeCodec } from "../core/protocol/Message.ts";
 import { isOfPromotion } from "../core/protocol/PromotionMessages.ts";
-import type { PeerId, Topology } from "../core/protocol/Topology.ts";
+import type { PeerId, PinnedTopology, Topology } from "../core/protocol/Topology.ts";
 import { isSpoken, versionFrom, type Versions } from "../core/protocol/Versions.ts";
 
 /** A message to every member is one object, so it is encoded once, as long as they speak the same version. */
@@ -109,12 +109,71 @@ export const crossesTopologies = (message: Message): boolean =>
   message._tag === "Ready" ||
   isOfPromotion(message);
 
+/** What a message may have this peer do before anybody vouches for it. */
+export interface Scrutiny {
+  /** Whether one more signature may be verified that may be nobody's. */
+  readonly mayVerify: () => boolean;
+  /** It was nobody's, or that of somebody who is not known here. */
+  readonly unvouched: () => void;
+  /** Whether a key that is not known here may be judged, which takes ten times as long; an earlier one costs nothing. */
+  readonly mayJudge: (key: PublicKey) => boolean;
+}
+
+/** What a peer brings to all messages. */
+export interface Opening extends Scrutiny {
+  /** The key of the peer that its operator has named, to be promoted by. */
+  readonly named: PublicKey | undefined;
+}
+
+/** The left side of {@link openEnvelope} where no more is looked into for its sender now. */
+export const TOO_MUCH = "envelope: its sender has shown too much that nobody vouches for";
+
+/** The key of its own that a message shows whose sender may not be known. */
+const ownShown = (message: Message): PublicKey | undefined => {
+  if (message._tag === "GenesisCard" || message._tag === "GenesisRefused") return message.card.identityKey;
+  return isOfPromotion(message) ? message.identityKey : undefined;
+};
+
+const keysOf = ({ topology }: PinnedTopology): ReadonlyArray<PublicKey> =>
+  topology.members.map(({ identityKey }) => identityKey);
+
+/** All keys that a message shows by itself: any may be judged before it is found to mean nothing. */
+const shownKeys = (message: Message): ReadonlyArray<PublicKey> => {
+  const own = ownShown(message);
+  const shown = own === undefined ? [] : [own];
+  if (message._tag === "GenesisPinned") return keysOf(message.pinned);
+  if (message._tag === "Promotion.Draft") return [...shown, ...keysOf(message.previous)];
+  if (message._tag === "Promotion.Decided") return [...shown, ...keysOf(message.previous), ...keysOf(message.pinned)];
+  return shown;
+};
+
+/** Whether a key is one that this peer has been told of by an operator, or has pinned, now or for a promotion. */
+const isExpected = (
+  { cluster: { membership, promotion, founding } }: PeerState,
+  key: PublicKey,
+  opening: Opening | undefined,
+): boolean => {
+  const isOf = (members: Iterable<{ readonly identityKey: PublicKey }> = []): boolean => {
+    for (const { identityKey } of members) if (identityKey === key) return true;
+    return false;
+  };
+  return (
+    key === opening?.named ||
+    isOf(membership?.topology.members) ||
+    isOf(promotion.own?.draft.members) ||
+    isOf(promotion.bound?.draft.members) ||
+    isOf(founding.vote?.topology.members) ||
+    isOf(founding.cards.values())
+  );
+};
+
 const refuse = (field: string, why: string): Either.Either<never, string> => Either.left(`envelope.${field}: ${why}`);
 
 /**
  * Opens an envelope; the left side says what is wrong with it, without content.
  *
  * @param member whom a session has proven to have sent it: then it needs no signature
+ * @param opening without it there is no bound to what is looked into
  */
 export const openEnvelope = (
   crypto: Crypto,
@@ -122,6 +181,32 @@ export const openEnvelope = (
   bytes: Uint8Array,
   speech: Speech = commands,
   member?: PeerId,
+  opening?: Opening,
+): Either.Either<Opened | Unread, string> => {
+  if (member !== undefined || opening === undefined) return openWith({ crypto, state, speech, member, opening }, bytes);
+  if (!opening.mayVerify()) return Either.left(TOO_MUCH);
+  const opened = openWith({ crypto, state, speech, member, opening }, bytes);
+  if (Either.isLeft(opened) || !isSomebodys(opened.right, state, opening)) opening.unvouched();
+  return opened;
+};
+
+/** Whether a member has said it, or somebody that this peer waits for. */
+const isSomebodys = ({ versions, message }: Opened | Unread, state: PeerState, opening: Opening): boolean => {
+  const key = message && ownShown(message);
+  return versions !== undefined || (key !== undefined && isExpected(state, key, opening));
+};
+
+interface OpeningPorts {
+  readonly crypto: Crypto;
+  readonly state: PeerState;
+  readonly speech: Speech;
+  readonly member: PeerId | undefined;
+  readonly opening: Opening | undefined;
+}
+
+const openWith = (
+  { crypto, state, speech, member, opening }: OpeningPorts,
+  bytes: Uint8Array,
 ): Either.Either<Opened | Unread, string> => {
   if (state.cluster.peer === undefined) return Either.left("this peer is not initialized");
   const outer = decode(signedEnvelopeCodec, bytes, ENVELOPE_VERSION);
@@ -134,7 +219,8 @@ export const openEnvelope = (
     signature !== undefined &&
     crypto.verify(key, ENVELOPE_TAG, envelopeCodec, envelope, signature);
   if (member !== undefined && from !== member) return refuse("from", "is not the member of this session");
-  const isVouched = member !== undefined || isSignedBy(knownKey(state, from));
+  const known = knownKey(state, from);
+  const isVouched = member !== undefined || isSignedBy(known);
   if (!isVouched && envelope.message.length > STRANGER_BYTES)
     return refuse("signature", "does not verify for a message of this size");
   if (!isSpoken(speech.versions, envelope))
@@ -147,13 +233,16 @@ export const openEnvelope = (
   if (!crossesTopologies(message) && topologyDigest !== state.cluster.membership?.digest)
     return refuse("topologyDigest", "is not the topology of this peer");
   const opened = Either.right({ from, versions: isVouched ? versions : undefined, message });
-  // A peer that introduces itself shows its key; every other sender's key must be known.
-  if (message._tag === "GenesisCard" || message._tag === "GenesisRefused")
-    return isSignedBy(message.card.identityKey) ? opened : refuse("signature", "does not verify");
-  // What its sender's key is worth is judged inside; a session vouches for the key that its member is known by.
-  if (isOfPromotion(message)) {
-    const isKnown = member !== undefined && knownKey(state, from) === message.identityKey;
-    return isKnown || isSignedBy(message.identityKey) ? opened : refuse("signature", "does not verify");
+  const isDear = (key: PublicKey): boolean =>
+    opening !== undefined && !isExpected(state, key, opening) && !opening.mayJudge(key);
+  if (shownKeys(message).some(isDear)) return Either.left(TOO_MUCH);
+  // A peer that introduces itself shows its key; every other sender's key must be known. What that key is worth is judged
+  // inside; a session vouches for the one that its member is known by.
+  const shown = ownShown(message);
+  if (shown !== undefined) {
+    const isKnown = member !== undefined && known === shown && isOfPromotion(message);
+    if (!isKnown && !isSignedBy(shown)) return refuse("signature", "does not verify");
+    return opened;
   }
   // The sender of a topology is a member of it; the core checks for itself whether all members have signed it.
   if (message._tag === "GenesisPinned" && state.cluster.membership === undefined)

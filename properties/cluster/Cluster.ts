@@ -24,7 +24,7 @@ import type { Versions } from "../../core/protocol/Versions.ts";
 import type { Call } from "../../core/protocol/Forward.ts";
 import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import { metadataPath } from "../../core/commands/replaceMetadata/Replacement.ts";
-import { openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
+import { type Opening, openEnvelope, sealEnvelope } from "../../runtime/EnvelopeCodec.ts";
 import { delivery, tokensIn } from "../../runtime/Ingress.ts";
 import type { ByteStore, Change } from "../../runtime/ByteStore.ts";
 import { nobleCeremonyCrypto } from "../../runtime/NobleCeremonyCrypto.ts";
@@ -121,6 +121,8 @@ export class Cluster {
   isWhole: (peerId: PeerId) => boolean = () => true;
   /** Sees every message before it goes on the wire; what it returns goes instead. */
   tamper: (from: PeerId, to: PeerId, message: Message) => Message | undefined = whole;
+  /** What a peer looks into of what comes to it; by default there is no bound. */
+  opening: (to: PeerId) => Opening | undefined = () => undefined;
   /** Told of every event that the cluster hands to a peer. */
   onEvent: (peerId: PeerId, event: Event) => void = () => undefined;
   /** Carries out a peer's transaction, which ends in its flush; without that it is lost. */
@@ -287,7 +289,14 @@ export class Cluster {
     for (let message = this.#wire.shift(); message !== undefined; message = this.#wire.shift()) {
       const driver = this.peers.get(message.to);
       if (driver === undefined) continue;
-      const envelope = openEnvelope(crypto, driver.state, message.bytes, this.#running.get(message.to));
+      const envelope = openEnvelope(
+        crypto,
+        driver.state,
+        message.bytes,
+        this.#running.get(message.to),
+        undefined,
+        this.opening(message.to),
+      );
       if (Either.isLeft(envelope)) continue;
       const { from, message: said, versions } = envelope.right;
       if (said === undefined) this.dispatch(message.to, { _tag: "Unread", from, versions });

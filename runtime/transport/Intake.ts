@@ -5,7 +5,7 @@
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Composition } from "../../core/protocol/Composition.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
-import type { Opened, Unread } from "../EnvelopeCodec.ts";
+import { type Opened, type Scrutiny, TOO_MUCH, type Unread } from "../EnvelopeCodec.ts";
 import { tokensIn } from "../Ingress.ts";
 import { asksBack, type OpenExchange } from "./HeldAnswers.ts";
 import { type MailboxRoom, type Parcel, STRANGERS } from "./MailboxRoom.ts";
@@ -15,8 +15,8 @@ export const MOST_BACKLOG = 4096;
 
 /** The exchange that brought a message. */
 export interface Incoming<M> extends OpenExchange<M> {
-  /** Ends it without having taken the message: it cannot be opened, or there is no room for it. */
-  readonly refuse: (why: "not opened" | "no room", detail: string) => void;
+  /** Ends it without having taken the message: it cannot be opened, or there is no room for it, or no time. */
+  readonly refuse: (why: "not opened" | "no room" | "too much", detail: string) => void;
   /** The member that a session has proven to be there. */
   readonly member: PeerId | undefined;
   /**
@@ -24,12 +24,14 @@ export interface Incoming<M> extends OpenExchange<M> {
    * what a member once said: the answer would be gone.
    */
   readonly mayAnswer: boolean;
+  /** What its sender may have this peer look into; without it there is no bound. */
+  readonly scrutiny?: Scrutiny | undefined;
 }
 
 /** `P` is what arrives, `M` what this peer answers with. */
 export interface IntakePorts<P, M> {
   /** Opens a packet, of this member where a session says so; a text says what is wrong with it. */
-  readonly open: (packet: P, member: PeerId | undefined) => Opened | Unread | string;
+  readonly open: (packet: P, member: PeerId | undefined, scrutiny: Scrutiny | undefined) => Opened | Unread | string;
   /** Finds out whom bearer tokens speak for; `judged` may be called at once. */
   readonly judge: (tokens: ReadonlyArray<string>, judged: (actors: ReadonlyArray<ActorCheck>) => void) => void;
   /** Hands a message to the driver; `consumed` is called when the driver is done with it. */
@@ -68,8 +70,8 @@ export class Intake<P, M> {
   /** Takes in a message of so many bytes that another peer sends, or refuses it. */
   receive(packet: P, bytes: number, exchange: Incoming<M>): void {
     const { open, room, hold } = this.#ports;
-    const opened = open(packet, exchange.member);
-    if (typeof opened === "string") return exchange.refuse("not opened", opened);
+    const opened = open(packet, exchange.member, exchange.scrutiny);
+    if (typeof opened === "string") return exchange.refuse(opened === TOO_MUCH ? "too much" : "not opened", opened);
     // Only of a member's own words its versions are known.
     const parcel = room.parcel(opened.versions === undefined ? STRANGERS : opened.from);
     if (!parcel.grow(bytes)) return exchange.refuse("no room", "its sender has as many messages under way as it may");
@@ -80,8 +82,8 @@ export class Intake<P, M> {
   }
 
   /** Takes in a packet that came back as the answer to one of this peer's own messages; a bad one is dropped. */
-  receiveAnswer(packet: P, parcel: Parcel, member?: PeerId): void {
-    const opened = this.isBusy ? undefined : this.#ports.open(packet, member);
+  receiveAnswer(packet: P, parcel: Parcel, member?: PeerId, scrutiny?: Scrutiny): void {
+    const opened = this.isBusy ? undefined : this.#ports.open(packet, member, scrutiny);
     if (opened === undefined || typeof opened === "string") parcel.release();
     else this.#takeIn(opened, parcel);
   }

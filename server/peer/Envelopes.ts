@@ -12,6 +12,7 @@ import {
   type Opened,
   openEnvelope,
   plainEnvelope,
+  type Scrutiny,
   sealEnvelope,
   STRANGER_BYTES,
   type Unread,
@@ -22,7 +23,7 @@ import { AheadSealed } from "./AheadSealed.ts";
 import { entropy, nonce } from "./Entropy.ts";
 import type { PeerPorts } from "./PeerPorts.ts";
 
-interface EnvelopePorts extends Pick<PeerPorts, "backend" | "metrics" | "send" | "isInSession"> {
+interface EnvelopePorts extends Pick<PeerPorts, "backend" | "metrics" | "send" | "isInSession" | "settings"> {
   readonly state: () => PeerState;
   /** The key in use; undefined while this peer is sealed. */
   readonly signer: () => Signer | undefined;
@@ -40,8 +41,11 @@ export class Envelopes {
   }
 
   /** Opens an envelope from the network, of this member where a session says so; Left says what is wrong with it. */
-  open(bytes: Uint8Array, member: PeerId | undefined): Either.Either<Opened | Unread, string> {
-    return openEnvelope(this.#ports.backend.crypto, this.#ports.state(), bytes, commands, member);
+  open(bytes: Uint8Array, member?: PeerId, scrutiny?: Scrutiny): Either.Either<Opened | Unread, string> {
+    const { backend, state, settings } = this.#ports;
+    const named = settings.joins?.identityKey;
+    const opening = scrutiny && { ...scrutiny, named };
+    return openEnvelope(backend.crypto, state(), bytes, commands, member, opening);
   }
 
   /** One end of a session of this peer. */

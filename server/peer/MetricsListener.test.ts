@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { openGuard } from "../../properties/http/OpenGuard.ts";
 import { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
 import { makePeerListener } from "../transport/PeerListener.ts";
+import { Strangers } from "../transport/Strangers.ts";
 import { closeListener, listen } from "./Listening.ts";
 import { openMetrics, scrapeOf } from "./MetricsListener.ts";
 
@@ -27,6 +28,7 @@ it("answers 500 where a reading fails, says why in the log alone, and goes on", 
     {
       metrics: scrape,
       room: new MailboxRoom(),
+      strangers: new Strangers(() => 0),
       answered: () => undefined,
       intake: { isBusy: false, receive: unused },
       warranted: unused,

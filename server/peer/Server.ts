@@ -36,6 +36,7 @@ import { loadUsableTls } from "../tls/Certificates.ts";
 import { expiries, type ListenerTls, type TlsMaterial } from "../tls/TlsMaterial.ts";
 import type { Outgoing } from "../transport/Outgoing.ts";
 import { makePeerListener, type PeerEndpoint } from "../transport/PeerListener.ts";
+import { Strangers } from "../transport/Strangers.ts";
 import { openLinks, type PeerLinks } from "../transport/PeerLinks.ts";
 import { apiPeerOf } from "./ApiPeer.ts";
 import { declareCopied } from "./CopiedDisk.ts";
@@ -176,6 +177,7 @@ const openPeer = (
     };
     const clocks = new MemberClocks(settings.peers, now);
     const room = new MailboxRoom();
+    const strangers = new Strangers(elapsedMillis);
     const links: PeerLinks = yield* Effect.acquireRelease(
       Effect.sync(() =>
         openLinks(config.cluster.peers, {
@@ -187,7 +189,8 @@ const openPeer = (
             metrics.count("custody_messages_dropped_total", reason);
             log.debug("message dropped", { peerId, reason });
           },
-          received: (envelope, parcel, member) => intake.receiveAnswer(envelope, parcel, member),
+          received: (envelope, parcel, peerId, member) =>
+            intake.receiveAnswer(envelope, parcel, member, strangers.of(`peer ${peerId}`, member !== undefined)),
           session: () => peer.envelopes.session("opener"),
         }),
       ),
@@ -223,7 +226,7 @@ const openPeer = (
     const provider = shamirProvider(config.seal, (length) => Uint8Array.from(randomBytes(length)));
     const judge = judgeOver(verifier);
     const intake = new Intake<Uint8Array, Outgoing>({
-      open: (envelope, member) => Either.merge(peer.envelopes.open(envelope, member)),
+      open: (envelope, member, scrutiny) => Either.merge(peer.envelopes.open(envelope, member, scrutiny)),
       judge: judgedBy(judge),
       deliver: (opened, actors, consumed) => {
         const to = self() ?? 0;
@@ -241,6 +244,7 @@ const openPeer = (
       session: () => peer.envelopes.session("accepter"),
       warranted: (warrant) => peer.envelopes.warranted(warrant),
       room,
+      strangers,
       initialized: () => peer.state.cluster.peer !== undefined,
       answered: (status) => metrics.count("custody_peer_http_responses_total", String(status)),
     };

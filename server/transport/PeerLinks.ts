@@ -19,7 +19,7 @@ export interface LinksOptions {
   readonly elapsedMillis: () => number;
   readonly log: Log;
   readonly dropped: (peerId: PeerId, reason: DropReason) => void;
-  readonly received: (envelope: Uint8Array, parcel: Parcel, member?: PeerId) => void;
+  readonly received: (envelope: Uint8Array, parcel: Parcel, peerId: PeerId, member?: PeerId) => void;
   /** The opening end of a session, for one stream. */
   readonly session: () => Session<Uint8Array>;
 }
@@ -40,7 +40,7 @@ export const openLinks = (
           url,
           tls,
           session,
-          received,
+          received: (envelope, parcel, member) => received(envelope, parcel, id, member),
           parcel: () => room.parcel(id),
           dropped: (reason) => dropped(id, reason),
           ended: new WayReport({ peerId: id, url, log, elapsedMillis }).ended,

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { request, type Server } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Message } from "../../core/Message.ts";
-import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
+import { type Scrutiny, STRANGER_BYTES, TOO_MUCH } from "../../runtime/EnvelopeCodec.ts";
 import { HeldAnswers } from "../../runtime/transport/HeldAnswers.ts";
 import { Intake } from "../../runtime/transport/Intake.ts";
 import { MailboxRoom } from "../../runtime/transport/MailboxRoom.ts";
@@ -13,6 +13,7 @@ import { maxEnvelopeBytes, type Outgoing } from "./Outgoing.ts";
 import { MESSAGE_TYPE, MESSAGES_PATH, WARRANT_HEADER } from "./Posts.ts";
 import { later } from "../peer/MachineTime.ts";
 import { makePeerListener } from "./PeerListener.ts";
+import { Strangers } from "./Strangers.ts";
 
 const open: Array<Server> = [];
 afterEach(() => {
@@ -54,6 +55,7 @@ const listener = async () => {
       initialized: () => true,
       answered: () => undefined,
       metrics: () => Promise.resolve(""),
+      strangers: new Strangers(() => 0),
       room,
     },
     undefined,
@@ -153,6 +155,7 @@ const answering = async (message: Message, { backlog = 0, isSilent = false } = {
     initialized: () => true,
     answered: () => undefined,
     metrics: () => Promise.resolve(""),
+    strangers: new Strangers(() => 0),
     room,
   };
   const { server } = makePeerListener(endpoint, undefined, guard);
@@ -160,8 +163,8 @@ const answering = async (message: Message, { backlog = 0, isSilent = false } = {
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  const send = async (bytes: number) => {
-    const headers = { "content-type": MESSAGE_TYPE };
+  const send = async (bytes: number, warrant?: string) => {
+    const headers = { "content-type": MESSAGE_TYPE, ...(warrant === undefined ? {} : { [WARRANT_HEADER]: warrant }) };
     const url = `http://127.0.0.1:${port}${MESSAGES_PATH}`;
     const response = await fetch(url, { method: "POST", headers, body: new Uint8Array(bytes) });
     return [response.status, new Uint8Array(await response.arrayBuffer())] as const;
@@ -206,5 +209,54 @@ describe("a peer with too many events waiting", () => {
     expect((await send(8))[0]).toBe(204);
     endpoint.intake.receiveAnswer(new Uint8Array(8), endpoint.room.parcel(2));
     expect(counts()).toEqual([0, 2]);
+  });
+});
+
+describe("what nothing vouches for", () => {
+  /** A peer to which all is a stranger's, and that looks into so much of it. */
+  const worn = async (most: number) => {
+    const asked: Array<string> = [];
+    const looked: Array<number> = [];
+    let spent = 0;
+    const strangers = {
+      of: (who: string, isProven: boolean): Scrutiny => {
+        asked.push(`${who} ${isProven}`);
+        return { mayVerify: () => spent < most, unvouched: () => void (spent += 1), mayJudge: () => true };
+      },
+    };
+    const { endpoint, send } = await answering({ _tag: "Votes", statements: [] });
+    const intake = new Intake<Uint8Array, Outgoing>({
+      open: (bytes, _member, scrutiny) => {
+        if (scrutiny?.mayVerify() === false) return TOO_MUCH;
+        looked.push(bytes.length);
+        scrutiny?.unvouched();
+        return "wrong";
+      },
+      judge: () => expect.fail("it is no message"),
+      deliver: () => expect.fail("it is no message"),
+      unread: () => expect.fail("it is no message"),
+      hold: () => undefined,
+      backlog: () => 0,
+      room: endpoint.room,
+    });
+    const warranted = (bytes: Uint8Array): undefined => void looked.push(bytes.length);
+    Object.assign(endpoint, { intake, strangers, warranted });
+    return { asked, looked, send };
+  };
+
+  it("is looked into as long as its address has some left, and then is to come later", async () => {
+    const { asked, looked, send } = await worn(2);
+    const answers = [];
+    for (let times = 0; times < 4; times++) answers.push((await send(8))[0]);
+    expect(answers).toEqual([400, 400, 503, 503]);
+    expect([looked, new Set(asked)]).toEqual([[8, 8], new Set(["127.0.0.1 false"])]);
+  });
+
+  it("has its warrants looked into no further, though a member's may be among them", async () => {
+    const { looked, send } = await worn(2);
+    const warrant = Buffer.alloc(9).toString("base64url");
+    for (let times = 0; times < 3; times++) expect((await send(STRANGER_BYTES + 1, warrant))[0]).toBe(413);
+    expect(looked).toEqual([9, 9]);
+    expect((await send(8))[0]).toBe(503);
   });
 });

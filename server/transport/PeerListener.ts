@@ -4,7 +4,7 @@
  */
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
+import { type Scrutiny, STRANGER_BYTES } from "../../runtime/EnvelopeCodec.ts";
 import type { Warrant } from "../../runtime/Warrant.ts";
 import type { Incoming, Intake } from "../../runtime/transport/Intake.ts";
 import type { Session } from "../../runtime/transport/Session.ts";
@@ -19,6 +19,7 @@ import { timeoutsOf } from "../net/ConnectionLimits.ts";
 import type { ListenerTls } from "../tls/TlsMaterial.ts";
 import { ArrivalRoom } from "../../runtime/transport/ArrivalRoom.ts";
 import { Greetings } from "./Greetings.ts";
+import type { Strangers } from "./Strangers.ts";
 import { maxEnvelopeBytes, type Outgoing } from "./Outgoing.ts";
 import { takeStream } from "./PeerStreams.ts";
 import { MESSAGE_TYPE, MESSAGES_PATH, PROBLEM_TYPE, WARRANT_HEADER } from "./Posts.ts";
@@ -32,6 +33,8 @@ export interface PeerEndpoint {
   readonly warranted: (bytes: Uint8Array) => Warrant | undefined;
   /** Room for messages on their way to the driver. */
   readonly room: MailboxRoom;
+  /** How much is looked into of what nothing vouches for. */
+  readonly strangers: Pick<Strangers, "of">;
   readonly initialized: () => boolean;
   readonly answered: (status: number) => void;
 }
@@ -44,6 +47,8 @@ export interface ListenerEndpoint extends PeerEndpoint {
 const BODY_MILLIS = 10_000;
 
 const BUSY = "This peer has as many messages under way as it may.";
+
+const WORN = "Too much that nobody vouches for has come from this address.";
 
 const STRANGER = `A message of more than ${STRANGER_BYTES} bytes comes with the warrant of a member.`;
 
@@ -71,12 +76,12 @@ class HttpExchange {
   }
 
   /** As those see it who take messages in. */
-  get incoming(): Incoming<Outgoing> {
+  incoming(scrutiny: Scrutiny): Incoming<Outgoing> {
     const refuse: Incoming<Outgoing>["refuse"] = (why, detail) =>
-      why === "no room"
-        ? this.refuse(503, BUSY, { "retry-after": "1" })
-        : this.refuse(this.#endpoint.initialized() ? 400 : 503, `The message is refused: ${detail}.`);
-    return { refuse, member: undefined, mayAnswer: false, end: () => this.end() };
+      why === "not opened"
+        ? this.refuse(this.#endpoint.initialized() ? 400 : 503, `The message is refused: ${detail}.`)
+        : this.refuse(503, why === "no room" ? BUSY : WORN, { "retry-after": "1" });
+    return { refuse, member: undefined, mayAnswer: false, scrutiny, end: () => this.end() };
   }
 
   refuse(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): void {
@@ -139,11 +144,16 @@ const lengthOf = (request: IncomingMessage): number | undefined => {
 };
 
 /** The warrant in a request's header; undefined where there is none that holds. */
-const warrantOf = (endpoint: PeerEndpoint, { headers }: IncomingMessage): Warrant | undefined => {
-  const warrant = headers[WARRANT_HEADER];
-  return typeof warrant === "string"
-    ? endpoint.warranted(new Uint8Array(Buffer.from(warrant, "base64url")))
-    : undefined;
+const warrantOf = (
+  endpoint: PeerEndpoint,
+  { headers }: IncomingMessage,
+  { mayVerify, unvouched }: Scrutiny,
+): Warrant | undefined => {
+  const sent = headers[WARRANT_HEADER];
+  if (typeof sent !== "string" || !mayVerify()) return undefined;
+  const warrant = endpoint.warranted(new Uint8Array(Buffer.from(sent, "base64url")));
+  if (warrant === undefined) unvouched();
+  return warrant;
 };
 
 interface Arriving {
@@ -164,10 +174,11 @@ const takeMessage = (
   if (length > maxEnvelopeBytes) return exchange.refuse(413, `A message takes at most ${maxEnvelopeBytes} bytes.`);
   if (endpoint.intake.isBusy) return exchange.refuse(503, BUSY, { "retry-after": "1" });
   const address = addressKey(request.socket.remoteAddress);
-  const warrant = length > STRANGER_BYTES ? warrantOf(endpoint, request) : undefined;
+  const scrutiny = endpoint.strangers.of(address, isProven);
+  const warrant = length > STRANGER_BYTES ? warrantOf(endpoint, request, scrutiny) : undefined;
   const room = arrivals.open({ length, address, isProven, warrant });
   if (room === undefined) return exchange.refuse(413, STRANGER);
-  exchange.readBody(length, room, (body) => endpoint.intake.receive(body, body.length, exchange.incoming));
+  exchange.readBody(length, room, (body) => endpoint.intake.receive(body, body.length, exchange.incoming(scrutiny)));
 };
 
 export interface PeerListener {

@@ -130,14 +130,16 @@ class PeerStream {
 
   #shake(kind: number, body: Uint8Array): void {
     const { guard, greetings } = this.#ports;
-    if (kind === kinds.hello && !greetings.take(guard.isProven(this.#socket))) return this.#session.decline();
+    if (kind === kinds.hello && !greetings.take(this.#address, guard.isProven(this.#socket)))
+      return this.#session.decline();
     const fault = this.#session.shake(kind, body);
     if (fault !== undefined) this.#frames.refuse(fault);
     else if (this.#session.member !== undefined) guard.prove(this.#socket);
   }
 
   #incoming(exchange: number, member: PeerId | undefined): Incoming<Outgoing> {
-    const { endpoint } = this.#ports;
+    const { endpoint, guard } = this.#ports;
+    const { strangers } = endpoint;
     let isOver = false;
     const end = (status: number, kind: number, answer?: Outgoing): boolean => {
       if (isOver || !this.#frames.isOpen) return false;
@@ -156,7 +158,11 @@ class PeerStream {
     return {
       member,
       mayAnswer: member !== undefined,
-      refuse: (why) => void end(why === "no room" || !endpoint.initialized() ? 503 : 400, kinds.refused),
+      scrutiny:
+        member === undefined
+          ? strangers.of(this.#address, guard.isProven(this.#socket))
+          : strangers.of(`member ${member}`, true),
+      refuse: (why) => void end(why !== "not opened" || !endpoint.initialized() ? 503 : 400, kinds.refused),
       end: (answer) => (answer === undefined ? end(204, kinds.taken) : end(200, kinds.answer, answer)),
     };
   }

@@ -19,6 +19,7 @@ import type { Outgoing } from "./Outgoing.ts";
 import { PeerLink } from "./PeerLink.ts";
 import { makePeerListener } from "./PeerListener.ts";
 import { STREAM_PATH, STREAM_PROTOCOL } from "./PeerStreams.ts";
+import { Strangers } from "./Strangers.ts";
 
 const tls = { rejectUnauthorized: true, minVersion: "TLSv1.3" } as const;
 const open: Array<{ readonly close: () => unknown }> = [];
@@ -80,7 +81,9 @@ const receiver = async (
   });
   const answered = (status: number): void => void statuses.push(status);
   const metrics = (): Promise<string> => Promise.resolve("");
-  const endpoint = { intake, session, warranted: () => undefined, initialized: () => true, answered, metrics, room };
+  const strangers = new Strangers(() => performance.now());
+  const warranted = (): undefined => undefined;
+  const endpoint = { intake, session, warranted, initialized: () => true, answered, metrics, room, strangers };
   const { server, bodyBytes } = makePeerListener(endpoint, undefined, guard);
   open.push({ close: () => (guard.closeAll(), server.close()) });
   return { port: await listening(server), guard, taken, statuses, members, bodyBytes };
