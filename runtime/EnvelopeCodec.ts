@@ -123,6 +123,8 @@ export interface Scrutiny {
 export interface Opening extends Scrutiny {
   /** The key of the peer that its operator has named, to be promoted by. */
   readonly named: PublicKey | undefined;
+  /** Whether what this known key has signed comes for the first time. */
+  readonly isFirst: (key: PublicKey, nonce: Digest) => boolean;
 }
 
 /** The left side of {@link openEnvelope} where no more is looked into for its sender now. */
@@ -151,14 +153,14 @@ const shownKeys = (message: Message): ReadonlyArray<PublicKey> => {
 const isExpected = (
   { cluster: { membership, promotion, founding } }: PeerState,
   key: PublicKey,
-  opening: Opening | undefined,
+  { named }: Opening,
 ): boolean => {
   const isOf = (members: Iterable<{ readonly identityKey: PublicKey }> = []): boolean => {
     for (const { identityKey } of members) if (identityKey === key) return true;
     return false;
   };
   return (
-    key === opening?.named ||
+    key === named ||
     isOf(membership?.topology.members) ||
     isOf(promotion.own?.draft.members) ||
     isOf(promotion.bound?.draft.members) ||
@@ -221,6 +223,10 @@ const openWith = (
   if (member !== undefined && from !== member) return refuse("from", "is not the member of this session");
   const known = knownKey(state, from);
   const isVouched = member !== undefined || isSignedBy(known);
+  // A stranger may have kept it, and would have it answered once more, in place of what its sender asks now.
+  const isCopy = (key: PublicKey | undefined): boolean =>
+    key !== undefined && member === undefined && opening?.isFirst(key, envelope.nonce) === false;
+  if (isVouched && isCopy(known)) return refuse("nonce", "came before");
   if (!isVouched && envelope.message.length > STRANGER_BYTES)
     return refuse("signature", "does not verify for a message of this size");
   if (!isSpoken(speech.versions, envelope))
@@ -242,7 +248,8 @@ const openWith = (
   if (shown !== undefined) {
     const isKnown = member !== undefined && known === shown && isOfPromotion(message);
     if (!isKnown && !isSignedBy(shown)) return refuse("signature", "does not verify");
-    return opened;
+    const isWaitedFor = opening !== undefined && !isVouched && isExpected(state, shown, opening);
+    return isWaitedFor && isCopy(shown) ? refuse("nonce", "came before") : opened;
   }
   // The sender of a topology is a member of it; the core checks for itself whether all members have signed it.
   if (message._tag === "GenesisPinned" && state.cluster.membership === undefined)

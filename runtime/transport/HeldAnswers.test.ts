@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Digest } from "../../core/base/Digest.ts";
 import type { Message } from "../../core/Message.ts";
 import { later } from "../../server/peer/MachineTime.ts";
-import { asksBack, HeldAnswers } from "./HeldAnswers.ts";
+import { asksBack, HeldAnswers, mayAnswer } from "./HeldAnswers.ts";
 
 const envelope = Uint8Array.of(1, 2, 3);
 let held: HeldAnswers<Uint8Array>;
@@ -130,5 +130,16 @@ describe("an answer kept open", () => {
       { _tag: "StoredAnswer", requestId: "r", ref: "a", incarnation: 1, revision: 1 },
     ];
     expect(telling.map(asksBack)).toEqual(telling.map(() => false));
+  });
+});
+
+describe("what this peer says to a member", () => {
+  const mayA = (tag: Message["_tag"]): boolean => mayAnswer({ _tag: tag } as Message);
+
+  it("may answer it, but for what a stranger may ask for in its name", () => {
+    for (const tag of ["Votes", "CommitAcks", "Ready", "SettleAnswer", "StoredAnswer", "Prepare"] as const)
+      expect(mayA(tag)).toBe(true);
+    for (const tag of ["GenesisPinned", "GenesisRefused", "Promotion.Standing", "Promotion.Decided"] as const)
+      expect(mayA(tag)).toBe(false);
   });
 });

@@ -5,6 +5,7 @@
  */
 import type { Message } from "../../core/Message.ts";
 import type { ProtocolMessage } from "../../core/protocol/Message.ts";
+import { isOfPromotion } from "../../core/protocol/PromotionMessages.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import type { Time } from "../Time.ts";
 
@@ -36,6 +37,12 @@ const asking: ReadonlySet<string> = new Set<ProtocolMessage["_tag"]>([
 /** Whether a message asks for an immediate reply. */
 export const asksBack = (message: Message): boolean =>
   asking.has(message._tag) || (message._tag === "Commit" && message.certificates.length > 0);
+
+/**
+ * Whether a message may go as an answer. Not what a stranger may have this peer say to a member, in whose name it asks
+ * under a key of its own: what was kept open for that member's own question would be gone.
+ */
+export const mayAnswer = (message: Message): boolean => !message._tag.startsWith("Genesis") && !isOfPromotion(message);
 
 export class HeldAnswers<M> {
   readonly #time: Time;

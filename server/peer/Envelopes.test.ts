@@ -47,6 +47,22 @@ const scrutiny = () => {
 };
 
 describe("a peer's envelopes", () => {
+  it("may answer a member's question, but for what a stranger may ask for", () => {
+    const { envelopes, sent } = envelopesOf(1);
+    envelopes.send(2, { _tag: "Votes", statements: [] });
+    envelopes.send(2, standing(source.publicKey));
+    expect(sent.map(({ isAnswer }) => isAnswer)).toEqual([true, false]);
+  });
+
+  it("are opened once each, and again costs whoever sends it", () => {
+    const [{ envelopes: from, sent }, { envelopes: to }] = [envelopesOf(1), envelopesOf(2)];
+    from.send(2, { _tag: "Votes", statements: [] });
+    const [packet] = sent.map((each) => each.packet);
+    const { spent, ...look } = scrutiny();
+    const open = () => Either.isRight(to.open(packet ?? new Uint8Array(0), undefined, look));
+    expect([open(), spent(), open(), spent()]).toEqual([true, 0, false, 1]);
+  });
+
   it("of the peer that the operator has named cost nothing, and those under another key do", () => {
     const joins = { peerId: 1, identityKey: source.publicKey };
     const [{ envelopes: from, sent }, { envelopes: to }] = [envelopesOf(1, joins), envelopesOf(2, joins)];

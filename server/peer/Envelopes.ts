@@ -17,10 +17,12 @@ import {
   STRANGER_BYTES,
   type Unread,
 } from "../../runtime/EnvelopeCodec.ts";
+import { mayAnswer } from "../../runtime/transport/HeldAnswers.ts";
 import { Session, type Side } from "../../runtime/transport/Session.ts";
 import { openWarrant, sealWarrant, type Warrant } from "../../runtime/Warrant.ts";
 import { AheadSealed } from "./AheadSealed.ts";
 import { entropy, nonce } from "./Entropy.ts";
+import { HeardOnce } from "./HeardOnce.ts";
 import type { PeerPorts } from "./PeerPorts.ts";
 
 interface EnvelopePorts extends Pick<PeerPorts, "backend" | "metrics" | "send" | "isInSession" | "settings"> {
@@ -35,6 +37,7 @@ const content = bytesCodec(Limits.envelopeBytes + 1024);
 export class Envelopes {
   readonly #ports: EnvelopePorts;
   readonly #ahead = new AheadSealed();
+  readonly #heard = new HeardOnce();
 
   constructor(ports: EnvelopePorts) {
     this.#ports = ports;
@@ -44,7 +47,7 @@ export class Envelopes {
   open(bytes: Uint8Array, member?: PeerId, scrutiny?: Scrutiny): Either.Either<Opened | Unread, string> {
     const { backend, state, settings } = this.#ports;
     const named = settings.joins?.identityKey;
-    const opening = scrutiny && { ...scrutiny, named };
+    const opening = scrutiny && { ...scrutiny, named, isFirst: this.#heard.isFirst };
     return openEnvelope(backend.crypto, state(), bytes, commands, member, opening);
   }
 
@@ -79,7 +82,8 @@ export class Envelopes {
         ? undefined
         : sealWarrant(state, signer, nonce(), { to, length });
     const signed = isSigned ? undefined : () => this.#sign(to, message);
-    this.#ports.send(to, { packet: envelope, bytes: length, lane: laneOf(message), warrant, signed });
+    const isAnswer = mayAnswer(message);
+    this.#ports.send(to, { packet: envelope, bytes: length, lane: laneOf(message), isAnswer, warrant, signed });
   }
 
   /** Without a signature where a session vouches for it. */

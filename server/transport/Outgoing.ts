@@ -16,6 +16,8 @@ export interface Outgoing extends Sendable {
   readonly packet: Uint8Array;
   /** The same with a signature, where it has none: for whatever carries it without a session. */
   readonly signed: (() => Uint8Array | undefined) | undefined;
+  /** Whether it may go as the answer to what its receiver has asked. */
+  readonly isAnswer: boolean;
   /** This peer's signed notice of a large message; absent for a small one. */
   readonly warrant: Uint8Array | undefined;
 }

@@ -90,7 +90,7 @@ const linkTo = (url: string, change: Partial<typeof limits> = {}, timeoutMillis 
   });
   open.push(link);
   const send = (text: string, lane: Lane = "round", warrant?: Uint8Array): void =>
-    link.send({ packet: Buffer.from(text), bytes: text.length, lane, warrant, signed: undefined });
+    link.send({ packet: Buffer.from(text), bytes: text.length, lane, isAnswer: true, warrant, signed: undefined });
   return { link, dropped, ways, answers, parcels, room, send };
 };
 

@@ -48,5 +48,5 @@ export const openLinks = (
       ]),
     ),
     // A large one would hold up all that is behind it on the stream, longer than this is waited for.
-    ({ warrant }) => warrant === undefined,
+    ({ warrant, isAnswer }) => isAnswer && warrant === undefined,
   );

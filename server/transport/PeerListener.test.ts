@@ -135,7 +135,7 @@ const answering = async (message: Message, { backlog = 0, isSilent = false } = {
   guard.prove = () => void (shown += 1);
   let delivered = 0;
   const packet = Uint8Array.of(1, 2, 3);
-  const answer: Outgoing = { packet, bytes: 3, lane: "round", warrant: undefined, signed: undefined };
+  const answer: Outgoing = { packet, bytes: 3, lane: "round", isAnswer: true, warrant: undefined, signed: undefined };
   const intake = new Intake<Uint8Array, Outgoing>({
     open: (bytes) => (bytes.length === 1 ? "wrong" : { from: 2, versions: undefined, message }),
     judge: () => expect.fail("no message has a token"),

@@ -10,6 +10,7 @@ import { keyOf } from "../../properties/cluster/Crypto.ts";
 import { beforePromotion, planOf, promote } from "../../properties/cluster/Promoting.ts";
 import { stateOf } from "../../properties/cluster/Restoring.ts";
 import { type Opening, openEnvelope, sealEnvelope, TOO_MUCH } from "../../runtime/EnvelopeCodec.ts";
+import { HeardOnce } from "../peer/HeardOnce.ts";
 import { Strangers } from "./Strangers.ts";
 
 const cluster = new Cluster(3);
@@ -35,9 +36,10 @@ const receiver = () => {
     },
   };
   const strangers = new Strangers(() => clock.now);
+  const heard = new HeardOnce();
   const open = (bytes: Uint8Array | undefined, address: string, isProven = false, member?: number): string => {
     if (bytes === undefined) throw new Error("the test expects an envelope");
-    const opening: Opening = { ...strangers.of(address, isProven), named: undefined };
+    const opening: Opening = { ...strangers.of(address, isProven), named: undefined, isFirst: heard.isFirst };
     return cameOf(openEnvelope(counting, stateOf(cluster, 1), bytes, commands, member, opening));
   };
   return { clock, used, open };
@@ -161,13 +163,35 @@ describe("a stranger that signs badly in a member's name", () => {
   });
 });
 
+describe("a stranger that has kept a member's message", () => {
+  it("gets it taken in once", () => {
+    const { open } = receiver();
+    const [kept, later] = [byMember(), byMember()];
+    expect([open(kept, "stranger"), open(kept, "stranger"), open(later, "a member's")]).toEqual([
+      "opened",
+      "refused",
+      "opened",
+    ]);
+    expect(open(kept, "a member's")).toBe("refused");
+  });
+
+  it("gets what shows the member's key taken in once, whoever it names as the sender", () => {
+    const { open } = receiver();
+    const key = cluster.keys.get(2) ?? freshKey();
+    for (const sender of [2, 3]) {
+      const kept = card(key, sender);
+      expect([open(kept, "stranger"), open(kept, "stranger")]).toEqual(["opened", "refused"]);
+    }
+  });
+});
+
 /** Every peer hears all others from one address. */
 const behindOne = (all: Cluster): void => {
-  const ports = new Map<number, Strangers>();
+  const ports = new Map<number, Pick<Opening, "isFirst"> & { readonly strangers: Strangers }>();
   all.opening = (to) => {
-    const strangers = ports.get(to) ?? new Strangers(() => all.now);
-    ports.set(to, strangers);
-    return { ...strangers.of("all", false), named: undefined };
+    const known = ports.get(to) ?? { strangers: new Strangers(() => all.now), isFirst: new HeardOnce().isFirst };
+    ports.set(to, known);
+    return { ...known.strangers.of("all", false), named: undefined, isFirst: known.isFirst };
   };
 };
 

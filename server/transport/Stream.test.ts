@@ -40,6 +40,7 @@ const outgoing = (text: string): Outgoing => ({
   packet: Buffer.from(text),
   bytes: text.length,
   lane: "round",
+  isAnswer: true,
   warrant: undefined,
   signed: undefined,
 });
