@@ -34,6 +34,14 @@ const SAID_AGAIN_MILLIS = 100;
  */
 const BEFORE_KEPT = 64;
 
+/**
+ * What a helper does for one target: so many secrets at once, of a share for each helper, and one more after each
+ * interval. Each is two boxes or three, of some milliseconds, so that a target that begins session after session takes a
+ * part of a helper's time, and an operator's repairs of many keys hardly wait.
+ */
+const SECRETS_AT_ONCE = 1_024;
+const SECRET_MILLIS = 16;
+
 const OPEN_TAG = "CUSTODY_REPAIR_OPEN_V1";
 
 type Open = RepairMessageOf<"Repair.Open">;
@@ -65,6 +73,7 @@ const judge = (
   if (!helpers.includes(self) || !isAscending(generations)) return Either.left("WRONG_REQUEST");
   if (!isIdle(step)) return Either.left("UNDECIDED");
   if (registryRoot !== rootOf(step)) return Either.left("REGISTRY_DIFFERS");
+  step.editIn(repairs, "pace").set(target, paidUntil(step, target, open));
   const boxSeed = new Secret(context.crypto.derive(context.entropy, `repair box ${target} ${sessionId}`));
   const parts: Array<SecretsFor> = [];
   for (const wanted of generations) {
@@ -91,6 +100,17 @@ const judge = (
     saidAt: step.elapsed,
   });
 };
+
+/** Until when a target's sessions are not made up for, if it begins this one. */
+const paidUntil = (step: Step, target: PeerId, { generations }: Open): number => {
+  const secrets = (1 + generations.length) * step.membership.topology.threshold;
+  return Math.max(step.elapsed, step.slice(repairs).pace.get(target) ?? 0) + secrets * SECRET_MILLIS;
+};
+
+/** Whether a target has begun so much that it is to wait: whoever is told nothing asks again. */
+const isToWait = (step: Step, target: PeerId, open: Open): boolean =>
+  paidUntil(step, target, open) - step.elapsed > SECRETS_AT_ONCE * SECRET_MILLIS &&
+  (step.slice(repairs).pace.get(target) ?? 0) > step.elapsed;
 
 /** Each generation once: named again and again, one would cost a helper as many boxes as there may be generations. */
 const isAscending = (generations: ReadonlyArray<Wanted>): boolean =>
@@ -166,6 +186,7 @@ export const onOpen = (step: Step, from: PeerId, open: Open, actors: ReadonlyArr
   }
   // Begun again it would take the place of the present one, of which this peer has told others its only key.
   if (known?.before.includes(open.sessionId) === true) return refuse(step, from, open.sessionId, "SESSION_ENDED");
+  if (isToWait(step, from, open)) return;
   const judged = judge(step, from, open, actors[0] ?? { _tag: "Unavailable" });
   if (Either.isLeft(judged)) return refuse(step, from, open.sessionId, judged.left);
   // An earlier session of this target ends: it may begin anew, with other splits.

@@ -91,10 +91,12 @@ export interface RepairState {
   readonly repairs: ReadonlyMap<string, Repair>;
   /** One for each target. */
   readonly helping: ReadonlyMap<PeerId, Helping>;
+  /** By target: until when, in monotonic milliseconds, what was begun for it is not made up for. */
+  readonly pace: ReadonlyMap<PeerId, number>;
 }
 
 export const repairs: Slice<RepairState> = {
   name: "repairs",
-  empty: { repairs: new Map(), helping: new Map() },
-  boot: () => ({ repairs: new Map(), helping: new Map() }),
+  empty: { repairs: new Map(), helping: new Map(), pace: new Map() },
+  boot: () => ({ repairs: new Map(), helping: new Map(), pace: new Map() }),
 };

@@ -95,6 +95,29 @@ describe("a signer, of one session", () => {
   });
 });
 
+describe("a signer that one coordinator has sign without pause", () => {
+  it("repeats a share of another's session all the same, and none of that one's oldest", () => {
+    const played = new PlayedCoordinator();
+    const own = played.committed("a", data);
+    const asked = played.package("a", data, [one, own]);
+    const share = played.hear(asked);
+    expect(share).toMatchObject({ _tag: "Sign.Share" });
+    const signing = signingIn(stateOf(played.cluster, 2));
+    const [done] = signing.spent.values();
+    if (done === undefined) throw new Error("it has signed");
+    const ofThird = Array.from({ length: 255 }, (_, at) => [`3/${at}`, { ...done, coordinator: 3 }] as const);
+    Object.assign(signing, { spent: new Map([...signing.spent, ...ofThird]) });
+    const committed = played.hear(played.open("b", other, { nonce: "m".repeat(32) }), 3);
+    if (committed?._tag !== "Sign.Commit") throw new Error(`peer 2 says ${JSON.stringify(committed)}`);
+    const ofOther = played.package("b", other, [committed.commitments, commitmentsOf(3)]);
+    expect(played.hear(ofOther, 3)).toMatchObject({ _tag: "Sign.Share" });
+    const { spent } = signingIn(stateOf(played.cluster, 2));
+    expect([spent.size, spent.has("3/0"), spent.has("3/1")]).toEqual([256, false, true]);
+    expect(played.hear(asked)).toEqual(share);
+    expect(played.hear(ofOther, 3)).toMatchObject({ _tag: "Sign.Share" });
+  });
+});
+
 describe("a signer whose coordinator uses the name of a session again", () => {
   it("answers another copy of the same call alike, and another call not", () => {
     const played = new PlayedCoordinator();

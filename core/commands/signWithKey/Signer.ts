@@ -278,7 +278,7 @@ export const signPackage = (
   consent(step, session);
   const { keyId } = request;
   const packageDigest = packageDigestOf(context.crypto, said);
-  remember(step, key, { keyId, generation: agreed, packageDigest, share: signed.right });
+  remember(step, key, { coordinator, keyId, generation: agreed, packageDigest, share: signed.right });
   return Either.right(signed.right);
 };
 
@@ -289,11 +289,15 @@ export const elementsOf = ({ index, hiding, binding }: SaidPackage["commitments"
   binding: binding as Element,
 });
 
+/** Of the coordinator with the most the oldest goes: none has another's copies find nothing by many of its own. */
 const remember = (step: Step, key: string, done: Spent): void => {
   const spent = step.editIn(signings, "spent");
   spent.set(key, done);
-  const [oldest] = spent.keys();
-  if (spent.size > SPENT_KEPT && oldest !== undefined) spent.delete(oldest);
+  if (spent.size <= SPENT_KEPT) return;
+  const counts = new Map<PeerId, number>();
+  for (const { coordinator } of spent.values()) counts.set(coordinator, (counts.get(coordinator) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  for (const [each, { coordinator }] of spent) if (counts.get(coordinator) === most) return void spent.delete(each);
 };
 
 /** The same share for another copy of its package, while the generation is active: of a destroyed one nothing leaves. */

@@ -38,6 +38,7 @@ export interface Session {
 
 /** What a session has come to, for another copy of the same package. */
 export interface Spent {
+  readonly coordinator: PeerId;
   readonly keyId: string;
   readonly generation: number;
   readonly packageDigest: Digest;
