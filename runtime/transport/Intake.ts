@@ -13,6 +13,16 @@ import { type MailboxRoom, type Parcel, STRANGERS } from "./MailboxRoom.ts";
 /** Events waiting for the driver beyond which new messages are turned away. */
 export const MOST_BACKLOG = 4096;
 
+/**
+ * Messages of one kind and member, about keys, that may wait for the driver: each may take it milliseconds, and those of
+ * one member all come before what another says next. Honest members have a quarter of that under way.
+ */
+export const MOST_ABOUT_KEYS = 64;
+
+/** Of what is about keys: whose it is, and of which kind. */
+const kindOf = ({ from, message }: Opened | Unread): string | undefined =>
+  message !== undefined && /^(?:Sign|Repair|Keygen)\./u.test(message._tag) ? `${from} ${message._tag}` : undefined;
+
 /** The exchange that brought a message. */
 export interface Incoming<M> extends OpenExchange<M> {
   /** Ends it without having taken the message: it cannot be opened, or there is no room for it, or no time. */
@@ -51,6 +61,8 @@ export class Intake<P, M> {
   readonly #ports: IntakePorts<P, M>;
   readonly #most: number;
   readonly #of: Pick<Composition, "tokensIn"> | undefined;
+  /** Of those about keys, how many wait, by member and kind. */
+  readonly #aboutKeys = new Map<string, number>();
 
   /**
    * @param most events that may wait for the driver
@@ -75,6 +87,10 @@ export class Intake<P, M> {
     // Only of a member's own words its versions are known.
     const parcel = room.parcel(opened.versions === undefined ? STRANGERS : opened.from);
     if (!parcel.grow(bytes)) return exchange.refuse("no room", "its sender has as many messages under way as it may");
+    if (this.#isCrowded(opened)) {
+      parcel.release();
+      return exchange.refuse("no room", "its sender has as many about keys under way as it may");
+    }
     const { from, message } = opened;
     if (message !== undefined && exchange.mayAnswer && asksBack(message)) hold(from, exchange);
     else exchange.end(undefined);
@@ -84,13 +100,35 @@ export class Intake<P, M> {
   /** Takes in a packet that came back as the answer to one of this peer's own messages; a bad one is dropped. */
   receiveAnswer(packet: P, parcel: Parcel, member?: PeerId, scrutiny?: Scrutiny): void {
     const opened = this.isBusy ? undefined : this.#ports.open(packet, member, scrutiny);
-    if (opened === undefined || typeof opened === "string") parcel.release();
+    if (opened === undefined || typeof opened === "string" || this.#isCrowded(opened)) parcel.release();
     else this.#takeIn(opened, parcel);
   }
 
-  #takeIn(opened: Opened | Unread, { release }: Parcel): void {
+  #isCrowded(opened: Opened | Unread): boolean {
+    const kind = kindOf(opened);
+    return kind !== undefined && (this.#aboutKeys.get(kind) ?? 0) >= MOST_ABOUT_KEYS;
+  }
+
+  /** Counts a message about keys until it is consumed. */
+  #counted(opened: Opened, release: () => void): () => void {
+    const kind = kindOf(opened);
+    if (kind === undefined) return release;
+    this.#aboutKeys.set(kind, (this.#aboutKeys.get(kind) ?? 0) + 1);
+    let isOver = false;
+    return () => {
+      release();
+      if (isOver) return;
+      isOver = true;
+      const left = (this.#aboutKeys.get(kind) ?? 0) - 1;
+      if (left > 0) this.#aboutKeys.set(kind, left);
+      else this.#aboutKeys.delete(kind);
+    };
+  }
+
+  #takeIn(opened: Opened | Unread, parcel: Parcel): void {
     const { deliver, unread, judge } = this.#ports;
-    if (opened.message === undefined) return unread(opened, release);
+    if (opened.message === undefined) return unread(opened, parcel.release);
+    const release = this.#counted(opened, parcel.release);
     const tokens = tokensIn(opened.message, this.#of);
     if (tokens.length === 0) return deliver(opened, NO_ACTORS, release);
     judge(tokens, (actors) => deliver(opened, actors, release));
