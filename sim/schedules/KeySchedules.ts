@@ -1,5 +1,6 @@
 /** Schedules of keys: they are made, renewed, destroyed and used while processes end, disks go back and members lie. */
 import type { WorkloadPlan } from "../base/Plan.ts";
+import { endedAndKept } from "../moments/EndedAndKept.ts";
 import { betray } from "../faults/Treason.ts";
 import { destroyMeanwhile } from "../moments/DestroyedMeanwhile.ts";
 import {
@@ -96,10 +97,17 @@ export const keySchedules = {
     plan: () => ({ ...busy, faults: weights(...BUSY_FAULTS, "seal", "pause"), faultMicros: 400_000 }),
   },
   "restore-after-refresh": {
-    marks: { "a restored peer is a member again": 4, "a share was repaired in the end": 20 },
+    marks: {
+      "a restored peer is a member again": 4,
+      "a share was repaired in the end": 20,
+      "restored beside another generation of a number": 15,
+    },
     sizes: CLUSTER,
     plan: () => busy,
-    nemeses: (choices) => [moments.restoreDeclared(choices, { times: 1, fromSlots: 4 })],
+    nemeses: (choices) =>
+      happens(choices, "a generation is made anew", 400)
+        ? [endedAndKept(true)]
+        : [moments.restoreDeclared(choices, { times: 1, fromSlots: 4 })],
   },
   "rollback-after-consent": {
     marks: { "SIGN answered Signed": 4 },

@@ -2,7 +2,7 @@
 import type { Choices } from "../base/Choices.ts";
 import type { FaultName } from "../faults/Faults.ts";
 import { clonedDisk } from "../faults/ClonedDisk.ts";
-import { endedAndKept } from "../faults/EndedAndKept.ts";
+import { endedAndKept } from "../moments/EndedAndKept.ts";
 import { lateReceipt } from "../faults/LateReceipt.ts";
 import { lateAnnouncement } from "../moments/LateAnnouncement.ts";
 import { moments } from "../moments/Moments.ts";
