@@ -8,6 +8,10 @@ export interface Capacities {
   readonly preparations: number;
   /** protocol.md 3.5: durable refusals a peer keeps before it refuses new preparations. */
   readonly refusals: number;
+  /** protocol.md 3.5: refusals and pledges at once; {@link Limits.abortMillis}, or an applied change, brings one back. */
+  readonly aborts: number;
+  /** Of them, at the writer, those of one actor's changes. */
+  readonly abortsOfActor: number;
   /** protocol.md 3.5: changes applied here and not known to be applied by all; beyond it nothing new is prepared. */
   readonly unacknowledged: number;
   /** protocol.md 3.5: a slot this far above the highest decided one is an error. No lower than `preparations`. */
@@ -77,6 +81,8 @@ export interface Capacities {
 export const CAPACITIES: Capacities = {
   preparations: 256,
   refusals: 4096,
+  aborts: 4096,
+  abortsOfActor: 256,
   unacknowledged: 4096,
   slotWindow: 256,
   proposalsPerMessage: 64,

@@ -92,6 +92,8 @@ export const Limits = {
   tokenIdBytes: 1024,
   /** A request's If-Match header. */
   ifMatchBytes: 256,
+  /** Room for one abort comes back after so many milliseconds. */
+  abortMillis: 1_000,
   /** Contract 8: how long an enrollment may be open. */
   registrationTtlMillis: 600_000,
   /** Peers of one topology. */

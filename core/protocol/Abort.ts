@@ -7,6 +7,7 @@
  * applies one. REFUSAL, PLEDGE and ABORT_ACK of all members together end the proposal.
  */
 import type { Digest } from "../base/Digest.ts";
+import { hasRoomToAbort } from "./AbortPace.ts";
 import type { Aborting, Preparation, RefusedProposal } from "./Undecided.ts";
 import { slotKey } from "./Tables.ts";
 import type { Draft } from "./SignedBatch.ts";
@@ -57,7 +58,7 @@ export const isAboutProposal = (step: Step, id: Digest, { proposal, receipt }: S
   );
 };
 
-/** A refusal of a proposal unknown here; undefined for a slot too far ahead or with no room left. */
+/** A refusal of a proposal unknown here; undefined for a slot too far ahead, or where no room or no abort is left. */
 export const refusalOf = (
   step: Step,
   id: Digest,
@@ -73,6 +74,7 @@ export const refusalOf = (
   // Settlement goes on past the limit of new preparations, by as many refusals as there can be preparations.
   if (step.state.undecided.refused.size + soFar.length >= step.capacities.refusals + step.capacities.preparations)
     return undefined;
+  if (!hasRoomToAbort(step, soFar.length + 1)) return undefined;
   const isTaken = soFar.some((each) => each.bindsSlot && each.proposal.seq === seq);
   const bindsSlot = !isRecovering && !isTaken && step.context.view.get("slots", slotKey(epoch, seq)) === undefined;
   return { id, proposal, writerReceipt: receipt, code, bindsSlot };

@@ -17,6 +17,7 @@ import { commandFor, exchangeFor, type Intent, isIntent, type Target, unrecogniz
 import { bodyBytesOf, hasRoom } from "./Evidence.ts";
 import { type Call, type Forward, isSameRequest, requestLineOf } from "./Forward.ts";
 import type { PrepareItem } from "./Message.ts";
+import { hasAbortedEnough, hasRoomToAbort, hasRoomToPrepare } from "./AbortPace.ts";
 import { actorName, inTurn, makingRoom, paced, placesAt, type Share } from "./Admission.ts";
 import { hold } from "./Lifecycle.ts";
 import { reserve } from "./Preparations.ts";
@@ -209,6 +210,12 @@ const coalesceWithRound = (step: Step, queued: Queued): boolean => {
  */
 const isHeldUp = (step: Step, { locks }: Intent): boolean => locks.some((lock) => step.isLocked(lock));
 
+/** Nothing more is proposed, of this actor or at all, while so much that was proposed had to be aborted. */
+const abortedTooOften = (step: Step, { actor, intent: { ref } }: Queued): Rejection | undefined => {
+  if (hasAbortedEnough(step, actor)) return busy("Too many changes under this subject of tokens were refused.", ref);
+  return hasRoomToAbort(step) ? undefined : busy("Too many changes were refused and given up.", ref);
+};
+
 /** Takes the next step for a queued request: it is coalesced, waits, is answered from decided rows, or is proposed. */
 const dispose = (step: Step, queued: Queued, reserved: number): Disposal => {
   const { intent, tokenExpiresAt } = queued;
@@ -223,6 +230,7 @@ const dispose = (step: Step, queued: Queued, reserved: number): Disposal => {
   // Before any row is read, because waiting requests are looked at again at every event.
   if (isHeldUp(step, intent)) return "wait";
   const standing = step.command(intent).check(step, intent);
+  const tired = abortedTooOften(step, queued);
   switch (standing._tag) {
     case "Done":
       answerExisting(step, caller, intent, standing.name);
@@ -230,7 +238,7 @@ const dispose = (step: Step, queued: Queued, reserved: number): Disposal => {
     case "Impossible":
       return done(asMember(step.self, standing.rejection), standing.isFinal ? "by itself" : "only if remembered");
     case "NotYet":
-      return "wait";
+      return tired === undefined ? "wait" : done(tired);
     case "Possible":
       // It may be a copy of a request that was rejected and is forgotten: doing it now would belie that answer.
       if (!queued.isFirst && isFromBefore(step, queued.forward))
@@ -241,6 +249,9 @@ const dispose = (step: Step, queued: Queued, reserved: number): Disposal => {
           ? done(unavailable([stampedWrong(queued.forward.entryPeer)], intent.ref))
           : "wait";
       if (isOverdue(step)) return done(busy("Too many changes wait for a member's acknowledgement.", intent.ref));
+      if (tired !== undefined) return done(tired);
+      // Those that are under way take no room once they are applied.
+      if (!hasRoomToPrepare(step, reserved)) return "wait";
       return step.state.undecided.preparations.size + reserved >= step.capacities.preparations
         ? done(noCapacity([{ peerId: step.self, reason: NO_CAPACITY }]))
         : standing.effectsAt({ proposedAt: step.now, version: step.version });

@@ -5,6 +5,7 @@
  * this peer's new incarnation on record, and from then on nothing of the old one frees it.
  */
 import type { Digest } from "../base/Digest.ts";
+import { hasRoomToAbort } from "./AbortPace.ts";
 import type { Inquiry, Recovery } from "./RecoveryState.ts";
 import type { PeerState } from "./PeerState.ts";
 import type { Step } from "./Step.ts";
@@ -41,6 +42,8 @@ export const inquire = (step: Step, asked: Iterable<readonly [Digest, SettleItem
     undecided: { refused },
   } = step.state;
   if (recovery === undefined || step.mode === "announcing") return;
+  // What it would come to could not be refused.
+  if (!hasRoomToAbort(step)) return;
   const inquiries = new Map(recovery.inquiries);
   const fresh: Array<SettleItem> = [];
   for (const [id, { proposal, receipt }] of asked) {

@@ -157,7 +157,7 @@ it("drops no lock that another proposal has taken since", () => {
 });
 
 describe("what is undecided", () => {
-  const owners = new Set(["Lifecycle.ts", "Rounds.ts", "Slots.ts"]);
+  const owners = new Set(["AbortPace.ts", "Lifecycle.ts", "Rounds.ts", "Slots.ts"]);
   const writes = /(draft|edit)\("undecided"|table: "(preparations|refusals|aborts|slots|strays|outbox)"|put\("slots"/;
   const folder = new URL("..", import.meta.url);
 

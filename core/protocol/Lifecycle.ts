@@ -1,12 +1,13 @@
 /**
  * The lifecycle of a proposal at this peer, from the first flush to the last
- * acknowledgement. Only this file and what it is made of (Slots.ts, Rounds.ts)
- * change undecided proposals, in memory and in rows; the decisions are made
+ * acknowledgement. Only this file and what it is made of (Slots.ts, Rounds.ts,
+ * AbortPace.ts) change undecided proposals, in memory and in rows; the decisions are made
  * elsewhere (Participant.ts, Votes.ts, Abort.ts, Delivery.ts, Recovery.ts).
  * Every change of phase is checked against the table in Phase.ts (S39).
  */
 import { withEntry } from "../base/Copies.ts";
 import type { Digest } from "../base/Digest.ts";
+import { noteAbortOf, noteChange, noteRefusal } from "./AbortPace.ts";
 import type { Certificate } from "./Certificate.ts";
 import { locksOf } from "./Command.ts";
 import { assertFollows, type Phase, phaseOf } from "./Phase.ts";
@@ -106,6 +107,7 @@ export const countAbortVote = (step: Step, undecided: Preparation | RefusedPropo
 export const recordPledged = (step: Step, preparation: Preparation, pledge: SignedStatement): void => {
   const { id, proposal, own, writerReceipt, refusal, votes } = preparation;
   enter(step, id, proposal.seq, "pledged");
+  noteRefusal(step);
   step
     .edit("undecided", "preparations")
     .set(id, { ...preparation, pledge, votes: withEntry(votes, step.self, pledge) });
@@ -136,6 +138,7 @@ export const recordRefused = (
 ): void => {
   const { epoch, seq } = proposal;
   enter(step, id, seq, "refused");
+  noteRefusal(step);
   step.edit("undecided", "refused").set(id, {
     id,
     proposal: { epoch, seq },
@@ -161,6 +164,7 @@ export const recordApplied = (step: Step, id: Digest, certificate: Certificate, 
   const { proposal } = certificate;
   const { epoch, seq } = proposal;
   enter(step, id, seq, "applied");
+  noteChange(step);
   step.edit("undecided", "preparations").delete(id);
   step.write({ op: "insert", table: "certificates", key: id, row: certificate });
   step.write({ op: "insert", table: "outbox", key: numberKey(seq), row: { proposalId: id, epoch, seq } });
@@ -253,6 +257,7 @@ export const recordAborted = (
 
 const beginAborting = (step: Step, preparation: Preparation, ack: SignedStatement): Round | undefined => {
   const { id, proposal, writerReceipt } = preparation;
+  noteAbortOf(step, proposal);
   const votes = [...preparation.votes.values()];
   const acks = votes
     .filter(({ statement }) => statement.kind === "ABORT_ACK")

@@ -12,6 +12,7 @@ import { sameBytes } from "../codec/Bytes.ts";
 import { type Rows, slotKey } from "./Tables.ts";
 import type { Step } from "./Step.ts";
 import { isAboutProposal, showProven } from "./Abort.ts";
+import { hasRoomToPrepare } from "./AbortPace.ts";
 import { isOverdue, markStable } from "./Delivery.ts";
 import { type Command, commandFor, type Intent, unrecognized } from "./Command.ts";
 import { isAttested, isSameRequest, requestLineOf } from "./Forward.ts";
@@ -137,6 +138,8 @@ export const onPrepare = (
     if (slot?.proposalId === id) return;
     // Nothing follows from missing token keys: the writer asks again, until the deadline decides.
     if (candidate.actor._tag === "Unavailable" && step.now <= item.proposal.expiresAt) return;
+    // Nor from what this peer might not be able to abort.
+    if (!hasRoomToPrepare(step, accepted.length + refused.length)) return;
     const bindsSlot = slot === undefined && !taken.has(item.proposal.seq);
     const verdict = judge(step, candidate, bindsSlot, accepted.length);
     taken.add(item.proposal.seq);

@@ -7,6 +7,7 @@ import { withEntry } from "../base/Copies.ts";
 import type { Digest } from "../base/Digest.ts";
 import { Limits } from "../base/Limits.ts";
 import type { MemberFault } from "../base/Rejection.ts";
+import { hasRoomToAbort } from "./AbortPace.ts";
 import type { Step } from "./Step.ts";
 import type { Message, MessageOf, Ready, Seen } from "./Message.ts";
 import type { Probe, Verdict } from "./ProbeState.ts";
@@ -122,7 +123,8 @@ export const onReadyProbe = (step: Step, from: PeerId, message: MessageOf<"Ready
     highSeq: state.undecided.highSeq,
     highSeqProof: isSure ? state.undecided.highProof : undefined,
     uncommitted: state.undecided.preparations.size,
-    refusals: state.undecided.refused.size,
+    // Who has no room for another abort votes on nothing.
+    refusals: hasRoomToAbort(step) ? state.undecided.refused.size : step.capacities.refusals,
     registryRoot: context.crypto.setDigest(state.registry.set),
     approvers: state.registry.approvers,
     clock: step.now,

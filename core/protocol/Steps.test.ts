@@ -168,6 +168,7 @@ describe("a member that is asked to prepare", () => {
       changed: {
         ...noted,
         chain,
+        abortsUntil: cluster.now + 1_000,
         refused: new Map([
           [
             id,

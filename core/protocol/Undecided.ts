@@ -141,6 +141,9 @@ export interface Undecided {
   readonly highSeq: number;
   readonly highProof: SignedStatement | undefined;
   readonly decidedSeq: number;
+  /** Monotonic milliseconds: when all room for aborts is back (AbortPace.ts); at the writer, the same of actors. */
+  readonly abortsUntil: number;
+  readonly abortsOfActors: ReadonlyMap<string, number>;
 }
 
 export const nothingUndecided = (): Undecided => ({
@@ -155,4 +158,6 @@ export const nothingUndecided = (): Undecided => ({
   highSeq: 0,
   highProof: undefined,
   decidedSeq: 0,
+  abortsUntil: 0,
+  abortsOfActors: new Map(),
 });

@@ -70,9 +70,9 @@ const shown = ["flushed", "replied", "read", "booted", "stopped", "traced", "swe
 
 /**
  * {@link shown} has states only once all is over, and shows no moment of signing or of waiting in vain: successive
- * states (S18), repeated messages (S23), signatures (S28), clocks (S61), messages (S64, K22), sessions (K16) and unanswered callers (L10) are seen in part here, so these checkers judge nothing.
+ * states (S18), repeated messages (S23), signatures (S28), clocks (S61), messages (S64, K22), paces (S65), sessions (K16) and unanswered callers (L10) are seen in part here, so these checkers judge nothing.
  */
-const needInside: ReadonlySet<string> = new Set(["S18", "S23", "S28", "S61", "S64", "K16", "K22", "L10"]);
+const needInside: ReadonlySet<string> = new Set(["S18", "S23", "S28", "S61", "S64", "S65", "K16", "K22", "L10"]);
 
 /**
  * Operators' acts are not written down here, so their rows would have no author; lists are judged in Lists.ts; whom a

@@ -37,6 +37,11 @@ const oneMore = (): Tampering => {
   };
 };
 
+/** Every abort is forgotten. */
+const unpaced = (): Tampering => ({
+  stepped: (_world, _peer, { undecided }) => void Object.assign(undecided, { abortsUntil: 0 }),
+});
+
 /** Room for bodies is never used up. */
 const unweighed = (): Tampering => ({
   stepped: (_world, { settings: { capacities } }) =>
@@ -50,6 +55,13 @@ export const capacityBugs: ReadonlyArray<PlantedBug> = [
     finds: "S10",
     schedule: "few-preparations",
     tampering: oneMore,
+  },
+  {
+    name: "aborts-unpaced",
+    changes: "a peer refuses and pledges as often as anybody asks it to",
+    finds: "S65",
+    schedule: "aborts-without-end",
+    tampering: unpaced,
   },
   {
     name: "bodies-unweighed",

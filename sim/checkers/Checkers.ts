@@ -76,6 +76,7 @@ import { S60 } from "./S60.ts";
 import { S61 } from "./S61.ts";
 import { S62 } from "./S62.ts";
 import { S64 } from "./S64.ts";
+import { S65 } from "./S65.ts";
 import type { TableName, Write } from "../../core/Tables.ts";
 import type { Ghost } from "./Ghost.ts";
 import type { Oracle } from "../oracle/Oracle.ts";
@@ -141,6 +142,7 @@ const makers: ReadonlyArray<
   ["S61", S61],
   ["S62", S62],
   ["S64", S64],
+  ["S65", S65],
   ["K1", K1],
   ["K2", K2],
   ["K4", K4],

@@ -122,6 +122,7 @@ const nameless: ReadonlyArray<RegExp> = [
   /^An earlier change of the same approver or key/u,
   /^The writer (has not answered in time|named a record)/u,
   /^Too many changes wait/u,
+  /^Too many changes (were|under .+ were) refused/u,
   /^This very request has made the change/u,
 ];
 

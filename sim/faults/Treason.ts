@@ -2,6 +2,7 @@
 import { absurd } from "effect";
 import type { Nemesis, World } from "../world/World.ts";
 import { equivocatingRefuser } from "./EquivocatingRefuser.ts";
+import { endlessWriter } from "./EndlessWriter.ts";
 import { equivocatingWriter } from "./EquivocatingWriter.ts";
 import { lyingWriter } from "./LyingWriter.ts";
 import { falsifyingWriter, hastyAnswers } from "./FalsifyingWriter.ts";
@@ -32,6 +33,7 @@ interface Treason {
 const lies = {
   "equivocating writer": { ways: () => ({ lie: equivocatingWriter() }), who: "the writer" },
   "lying writer": { ways: () => ({ lie: lyingWriter() }), who: "the writer" },
+  "endless writer": { ways: () => ({ lie: endlessWriter() }), who: "the writer" },
   "equivocating refuser": { ways: () => ({ lie: equivocatingRefuser() }), who: "anybody" },
   "lying session writer": { ways: () => ({ lie: lyingSessionWriter() }), who: "the writer" },
   "falsifying writer": { ways: () => ({ lie: falsifyingWriter(), mishear: hastyAnswers() }), who: "the writer" },

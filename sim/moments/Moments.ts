@@ -28,6 +28,7 @@ import {
   refuseBehind,
   silenceOne,
   withholdAcknowledgements,
+  abortedEnough,
 } from "./Silences.ts";
 
 export const moments = {
@@ -50,6 +51,7 @@ export const moments = {
   refuseBehind,
   silenceOne,
   withholdAcknowledgements,
+  abortedEnough,
   wipeOne,
   loseOne,
   rollBackOne,

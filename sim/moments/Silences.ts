@@ -1,4 +1,5 @@
 /** Links that go down, and members that fall silent, when something was just said. */
+import { Limits } from "../../core/base/Limits.ts";
 import { ACKNOWLEDGEMENTS, silence } from "../faults/SilentMember.ts";
 import type { Link } from "../network/Network.ts";
 import type { SimPeer } from "../world/SimPeer.ts";
@@ -79,6 +80,15 @@ export const withholdAcknowledgements = (): Nemesis => ({
     const { unacknowledged } = settings.capacities;
     if (state !== undefined && state.undecided.outbox.size - state.undecided.prunable >= unacknowledged)
       world.marks.add("as much waits for acknowledgements as may");
+  },
+});
+
+/** Notes that a member has helped to abort as many proposals at once as it may. */
+export const abortedEnough = (): Nemesis => ({
+  sent: (world, { state, settings }) => {
+    const used = (state?.undecided.abortsUntil ?? 0) - world.scheduler.now / 1_000;
+    if (used > (settings.capacities.aborts - 1) * Limits.abortMillis)
+      world.marks.add("a member had aborted as much as it may");
   },
 });
 

@@ -14,6 +14,8 @@ type Drawable = Exclude<keyof Capacities, "excludedVersions">;
 const ranges: Readonly<Record<Drawable, Stretch>> = {
   preparations: FEW,
   refusals: FEW,
+  aborts: [4, 12],
+  abortsOfActor: FEW,
   unacknowledged: FEW,
   slotWindow: FEW,
   proposalsPerMessage: FEW,

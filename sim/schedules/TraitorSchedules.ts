@@ -19,9 +19,18 @@ export const traitorSchedules = {
   },
   "lying-writer": {
     marks: { "a writer lied about effects": 4 },
+    share: 50,
     sizes: CLUSTER,
     plan: () => ({ faults: weights("crash") }),
     nemeses: () => [betray("lying writer")],
+  },
+  // Half of what its neighbour had: every other seed draws what it drew.
+  "aborts-without-end": {
+    marks: { "a writer proposed what nobody had asked for": 3, "a member had aborted as much as it may": 4 },
+    share: 50,
+    sizes: CLUSTER,
+    plan: (choices) => ({ capacities: smallOnes(choices, "aborts"), faults: otherFaults(choices, "slow link") }),
+    nemeses: () => [betray("endless writer"), moments.abortedEnough()],
   },
   "equivocating-refuser": {
     marks: { "a member signed a receipt and a refusal": 4 },

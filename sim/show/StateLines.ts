@@ -153,12 +153,13 @@ const sections: ReadonlyArray<Section> = [
   },
   {
     name: "Counters",
-    of: ["chain", "audit", "registry", "highSeq", "highProof", "decidedSeq", "prunable"],
-    *lines({ chain, audit, registry, highSeq, highProof, decidedSeq }) {
+    of: ["chain", "audit", "registry", "highSeq", "highProof", "decidedSeq", "prunable", "abortsUntil"],
+    *lines({ chain, audit, registry, highSeq, highProof, decidedSeq, abortsUntil }) {
       yield ["incarnation", plain(chain.incarnation)];
       yield ["newest batch", plain(`${chain.batchNo} (${short(chain.hash)})`, chain)];
       yield ["highest slot bound", plain(highSeq, highProof)];
       yield ["highest slot decided", plain(decidedSeq)];
+      if (abortsUntil > 0) yield ["as many aborts as ever from", plain(abortsUntil)];
       yield ["approvers", plain(registry.approvers)];
       yield ["audit rows", plain(audit.seq, audit)];
     },

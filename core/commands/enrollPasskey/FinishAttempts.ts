@@ -6,6 +6,7 @@
 import { clockInDoubt } from "../../auth/Authorization.ts";
 import { Either } from "effect";
 import type { ActorClaims } from "../../auth/ActorClaims.ts";
+import { type Allowance, isUsedUp, useOf } from "../../base/Allowance.ts";
 import { Limits } from "../../base/Limits.ts";
 import type { Call } from "../../protocol/Forward.ts";
 import { type Rejection, type RejectionCode, rejection } from "../../base/Rejection.ts";
@@ -14,12 +15,6 @@ import { enrollments } from "./EnrollmentState.ts";
 import type { Response } from "./Completion.ts";
 import { type Finish, finishOf, responseIn } from "./Finish.ts";
 import { sessionStanding } from "./SessionStanding.ts";
-
-/** This many refusals at once, and one more after each of so many milliseconds. */
-interface Allowance {
-  readonly atOnce: number;
-  readonly millis: number;
-}
 
 const ofSession = ({ capacities }: Step): Allowance => ({
   atOnce: capacities.refusedFinishes,
@@ -41,24 +36,12 @@ const tooMany = (of: string): Rejection =>
     "Repeat the request after the time in Retry-After; the invitation was not used up.",
   );
 
-const isUsedUp = (step: Step, name: string, { atOnce, millis }: Allowance): boolean =>
-  (step.slice(enrollments).refusedFinishes.get(name) ?? step.elapsed) - step.elapsed > (atOnce - 1) * millis;
+const hasUsedUp = (step: Step, name: string, allowance: Allowance): boolean =>
+  isUsedUp(step.slice(enrollments).refusedFinishes.get(name), step.elapsed, allowance);
 
-/** Takes one of a name's allowance; names with all of it back are forgotten. */
-const use = (step: Step, name: string, { millis }: Allowance): void => {
-  const { elapsed } = step;
-  const names = step.editIn(enrollments, "refusedFinishes");
-  const until = Math.max(names.get(name) ?? elapsed, elapsed) + millis;
-  names.delete(name);
-  if (names.size >= step.capacities.refusedFinishNames)
-    for (const [other, due] of names) if (due <= elapsed) names.delete(other);
-  if (names.size >= step.capacities.refusedFinishNames)
-    for (const oldest of names.keys()) {
-      names.delete(oldest);
-      break;
-    }
-  names.set(name, until);
-};
+/** Takes one of a name's allowance. */
+const use = (step: Step, name: string, allowance: Allowance): void =>
+  useOf(step.editIn(enrollments, "refusedFinishes"), name, step.elapsed, allowance, step.capacities.refusedFinishNames);
 
 /** A session that is open here, by its name; responses to other sessions are not verified. */
 const openSession = (step: Step, response: Response): string | undefined =>
@@ -81,10 +64,10 @@ export const noteConflict = (step: Step, response: Response, { code }: Rejection
  */
 export const judgeFinish = (step: Step, call: Call, claims: ActorClaims): Either.Either<Finish, Rejection> => {
   const actor = actorName(claims);
-  if (isUsedUp(step, actor, ofActor(step))) return Either.left(tooMany("under this subject of tokens"));
+  if (hasUsedUp(step, actor, ofActor(step))) return Either.left(tooMany("under this subject of tokens"));
   const response = responseIn(step.context.crypto, call);
   const session = response && openSession(step, response);
-  if (session !== undefined && isUsedUp(step, session, ofSession(step)))
+  if (session !== undefined && hasUsedUp(step, session, ofSession(step)))
     return Either.left(tooMany("to this invitation"));
   const judged = finishOf(step, call);
   if (Either.isLeft(judged) && judged.left !== clockInDoubt) {
