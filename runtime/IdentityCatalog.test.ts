@@ -74,6 +74,17 @@ describe("the identity catalog", () => {
     expect(idsOf(ports, granted("service.key.*.verify"))).toEqual([[], undefined]);
   });
 
+  it("shows no authority that this peer does not let be used, as its description does", () => {
+    const cluster = new KeyedCluster();
+    cluster.plantKey("a");
+    const ports = portsOf(cluster);
+    const disabled = { ...ports, settings: { ...ports.settings, arbitrary: false } };
+    expect(Either.getOrThrow(pageOf(disabled)).items).toEqual([
+      { keyId: "a", algorithm: "ED25519", generation: 1, authorities: [] },
+    ]);
+    expect(codeIn(authorityDescription(disabled, anybody, "a", "arbitrary"))).toBe("AUTHORITY_NOT_ATTACHED");
+  });
+
   it("names no key that its reader may not sign with, nor says where there is one", () => {
     const cluster = new KeyedCluster();
     for (const keyId of ["team-a", "team-b", "team-c", "team-d", "z"]) cluster.plantKey(keyId);

@@ -29,7 +29,7 @@ export interface Identity {
   readonly keyId: string;
   readonly algorithm: string;
   readonly generation: number;
-  /** Ids of the authorities attached to the active generation. */
+  /** Ids of the authorities of the active generation that this peer lets be used. */
   readonly authorities: ReadonlyArray<string>;
 }
 
@@ -91,11 +91,11 @@ const inCatalog = (ports: CatalogPorts, keyId: string): Either.Either<ActiveKey,
     return share === undefined ? Either.left(shareMissing) : Either.right({ key, generation });
   });
 
-const identityOf = ({ key, generation: { generation, authorities } }: ActiveKey): Identity => ({
+const identityOf = (settings: CatalogPorts["settings"], { key, generation }: ActiveKey): Identity => ({
   keyId: key.keyId,
   algorithm: key.algorithm,
-  generation,
-  authorities,
+  generation: generation.generation,
+  authorities: generation.authorities.filter((id) => isAttached(settings, generation, id)),
 });
 
 /**
@@ -137,7 +137,7 @@ export function* identityPage(
       if (!grants.permit(keyPermission(keyId, "sign"))) continue;
       if (items.length === limit || examined === EXAMINED) return Either.right({ items, nextCursor: last });
       const active = inCatalog(now, keyId);
-      if (Either.isRight(active)) items.push(identityOf(active.right));
+      if (Either.isRight(active)) items.push(identityOf(now.settings, active.right));
       last = keyId;
       examined += 1;
     }
