@@ -131,10 +131,10 @@ describe("the audit", () => {
       "REPAIR ACCESS_DENIED mallory",
       "REPAIR INVALID_REQUEST_BODY operator",
       "REPAIR KEY_NOT_FOUND operator",
+      "REPAIR KEY_NOT_FOUND operator",
       "REPAIR APPLIED operator",
       "REPAIR KEY_REPLICATION_UNAVAILABLE operator",
       "REPAIR ACCESS_DENIED mallory x19",
-      "REPAIR KEY_NOT_FOUND operator",
     ]);
     const bodyDigest = createHash("sha256").update(JSON.stringify(helpers)).digest("hex");
     expect(rows.find(({ requestId }) => requestId === "whole")?.request).toEqual({

@@ -15,12 +15,13 @@ const act = (sub: string, outcome: string, requestId = "r"): OperatorAct => ({
   times: 1,
 });
 
-const open = (hasRoom = true, fails = false) => {
+const open = (hasRoom = true, fails = false, seen: (act: OperatorAct) => void = () => undefined) => {
   const recorded: Array<string> = [];
   const lines: Array<string> = [];
   const audit = new OperatorAudit({
     record: (each) => {
       if (fails) return Promise.reject(new Error("the disk is full"));
+      seen(each);
       recorded.push(`${each.actor.sub} ${each.outcome} x${each.times}`);
       return Promise.resolve();
     },
@@ -63,6 +64,28 @@ describe("what operators are refused", () => {
     const full = open(false);
     await full.audit.refused(act("mallory", "ACCESS_DENIED"));
     expect([full.recorded, full.lines.length]).toEqual([[], 1]);
+  });
+
+  it("names each key of failed repairs, up to the same bound, and none of those that the caller may not have", async () => {
+    const paths: Array<string> = [];
+    const { audit, recorded } = open(true, false, (each) => paths.push(each.request.path));
+    const repair = (outcome: string, key: number): OperatorAct => ({
+      ...act("olga", outcome),
+      call: "REPAIR",
+      request: { method: "POST", path: `/v1/custody/keys/k${key}/repair`, bodyDigest: undefined },
+    });
+    for (let key = 1; key <= 40; key++) await audit.refused(repair("ACCESS_DENIED", key));
+    for (let key = 1; key <= 3; key++)
+      for (let times = 0; times < 2; times++) await audit.refused(repair("REPAIR_FAILED", key));
+    expect(paths).toEqual([1, 1, 2, 3].map((key) => `/v1/custody/keys/k${key}/repair`));
+    for (let key = 4; key <= 40; key++) await audit.refused(repair("REPAIR_FAILED", key));
+    expect(recorded).toHaveLength(16);
+    await audit.flush();
+    expect(recorded.slice(16)).toEqual([
+      "olga ACCESS_DENIED x39",
+      ...[1, 2, 3].map(() => "olga REPAIR_FAILED x1"),
+      "olga REPAIR_FAILED x25",
+    ]);
   });
 
   it("stands where it cannot be recorded, and is in the log", async () => {

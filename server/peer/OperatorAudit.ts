@@ -1,6 +1,6 @@
 /**
  * Everything operators do on its way into the log, the metrics and the audit. Refusals are counted by caller and
- * reason: the first of a minute is recorded at once, the rest of that minute as one, so that nobody can fill a disk by
+ * reason, those of repairs by key too: the first of a minute is recorded at once, the rest of that minute as one, so that nobody can fill a disk by
  * asking for what is refused.
  */
 import { isRefusal, type OperatorAct, type OperatorCall } from "../../core/protocol/OperatorAct.ts";
@@ -30,6 +30,15 @@ interface Repeated {
   times: number;
 }
 
+/**
+ * What is counted as the same refusal. Of repairs each key is named, because helpers may have told of their shares of
+ * it; but not where the caller may repair nothing: with ever other keys it could take up all rows of a minute.
+ */
+const kindOf = ({ call, outcome, actor, request }: OperatorAct): string => {
+  const path = call === "REPAIR" && outcome !== "ACCESS_DENIED" ? request.path : undefined;
+  return `${call} ${outcome} ${JSON.stringify([actor.iss, actor.sub, path])}`;
+};
+
 export class OperatorAudit {
   readonly #ports: OperatorAuditPorts;
   readonly #repeated = new Map<string, Repeated>();
@@ -49,8 +58,8 @@ export class OperatorAudit {
   /** A bearer of a valid token was refused; resolves when that is recorded, or counted for later. */
   async refused(act: OperatorAct): Promise<void> {
     this.#count(act);
-    const { call, outcome, actor } = act;
-    const isNew = this.#repeat(`${call} ${outcome} ${JSON.stringify([actor.iss, actor.sub])}`, { act, call, outcome });
+    const { call, outcome } = act;
+    const isNew = this.#repeat(kindOf(act), { act, call, outcome });
     if (isNew) await this.#record(act);
   }
 
@@ -85,7 +94,7 @@ export class OperatorAudit {
       if (act !== undefined && !isCrowded) known.act = act;
       return false;
     }
-    const last = isCrowded && act !== undefined ? { ...act, detail: "the first of many callers" } : act;
+    const last = isCrowded && act !== undefined ? { ...act, detail: "the first of many" } : act;
     this.#repeated.set(isCrowded ? "" : key, { act: last, call, outcome, times: isCrowded ? 1 : 0 });
     return !isCrowded;
   }
