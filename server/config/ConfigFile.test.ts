@@ -137,6 +137,25 @@ surprise: 1
     ]);
   });
 
+  it("with examples that are in range", async () => {
+    expect(await problems(`${least}limits: {body-bytes-per-actor: 8MiB}\n`)).toEqual([
+      "limits.body-bytes-per-actor: must be a size from 10MiB to 4GiB, such as 64MiB or 1GiB; write a number and a unit",
+    ]);
+    let tried = 0;
+    for (const { path } of settings) {
+      const faultOf = async (value: string): Promise<string | undefined> => {
+        const found = await problems(path.reduceRight((below, key) => `{${key}: ${below}}`, value));
+        return found.find((each) => each.startsWith(`${path.join(".")}: `));
+      };
+      const [, examples] = / must be a (?:size|duration) .* such as ([^;]+);/.exec((await faultOf("8x")) ?? "") ?? [];
+      for (const example of examples?.split(/, | or /) ?? []) {
+        tried += 1;
+        expect(await faultOf(example)).toBeUndefined();
+      }
+    }
+    expect(tried).toBeGreaterThan(20);
+  });
+
   it("never with a submitted value", async () => {
     const isPublic = ["webauthn.rp-id", "webauthn.origins"];
     const values = ["hunter2", "[hunter2]", "{hunter2x: 1}", "12.5", "null", "https://hunter2:hunter2@a:1/hunter2"];

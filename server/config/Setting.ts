@@ -79,44 +79,34 @@ export const Port = integer(0, 65_535);
 /** A peer's number. */
 export const PeerNumber = integer(1, 65_535);
 
-const unitMillis = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+/** Values as a text of a number and a unit, in that range of the smallest unit; the refusal has examples out of it. */
+const measure =
+  (kind: string, units: Readonly<Record<string, number>>, examples: ReadonlyArray<string>) =>
+  (least: number, most: number, range: string) => {
+    const amountOf = (text: string): number | undefined => {
+      const [, number, unit = ""] = /^([1-9][0-9]{0,11})([A-Za-z]+)$/.exec(text) ?? [];
+      const unitAmount = Object.hasOwn(units, unit) ? units[unit] : undefined;
+      if (unitAmount === undefined) return undefined;
+      const amount = Number(number) * unitAmount;
+      return amount >= least && amount <= most ? amount : undefined;
+    };
+    const fitting = examples.filter((each) => amountOf(each) !== undefined);
+    const shown = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(fitting);
+    const sentence = `must be a ${kind} from ${range}, such as ${shown}; write a number and a unit`;
+    return decoded(sentence, (text) => Either.fromNullable(amountOf(text), () => sentence), Schema.Number);
+  };
 
 /** `250ms`, `10s`, `5m`, `24h` or `7d`, as milliseconds. */
-export const duration = (leastMillis: number, mostMillis: number, range: string) => {
-  const sentence = `must be a duration from ${range}, such as 250ms, 10s, 5m, 24h or 7d; write a number and a unit`;
-  return decoded(
-    sentence,
-    (text) => {
-      const match = /^([1-9][0-9]{0,11})(ms|s|m|h|d)$/.exec(text);
-      const unit = match?.[2];
-      if (match === null || !isUnit(unit)) return Either.left(sentence);
-      const millis = Number(match[1]) * unitMillis[unit];
-      return millis >= leastMillis && millis <= mostMillis ? Either.right(millis) : Either.left(sentence);
-    },
-    Schema.Number,
-  );
-};
-
-const isUnit = (unit: string | undefined): unit is keyof typeof unitMillis =>
-  unit !== undefined && Object.hasOwn(unitMillis, unit);
-
-const unitBytes = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
+export const duration = measure("duration", { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }, [
+  "250ms",
+  "10s",
+  "5m",
+  "24h",
+  "7d",
+]);
 
 /** `512KiB`, `64MiB` or `1GiB`, as bytes. */
-export const byteSize = (leastBytes: number, mostBytes: number, range: string) => {
-  const sentence = `must be a size from ${range}, such as 512KiB, 64MiB or 1GiB; write a number and a unit`;
-  return decoded(
-    sentence,
-    (text) => {
-      const match = /^([1-9][0-9]{0,9})(KiB|MiB|GiB)$/.exec(text);
-      const unit = match?.[2];
-      if (match === null || (unit !== "KiB" && unit !== "MiB" && unit !== "GiB")) return Either.left(sentence);
-      const bytes = Number(match[1]) * unitBytes[unit];
-      return bytes >= leastBytes && bytes <= mostBytes ? Either.right(bytes) : Either.left(sentence);
-    },
-    Schema.Number,
-  );
-};
+export const byteSize = measure("size", { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }, ["512KiB", "64MiB", "1GiB"]);
 
 /** A path of up to 4096 characters; a relative one counts from the folder of the configuration file. */
 export const filePath = (directory: string) => {
