@@ -184,6 +184,11 @@ export const healthShape = object({ status: word(["ok"], NO_RULE) });
 export const readableShape = object({ readable: only(true) });
 export const readyShape = object({ ready: only(true) });
 
+const bodyDigest = described(
+  "SHA-256 of the body as it was sent; of one to sign past 1.5 MiB, of its shortest form: RFC 8785, with its `hash`.",
+  digest,
+);
+
 /** As the audit writes it; strict about names alone, because the reader of an audit computes its hashes again. */
 const eventShape = named(
   "AuditEvent",
@@ -215,7 +220,7 @@ const eventShape = named(
         detail: text(),
         times: count,
       }),
-      request: optional(object({ method: text(), path: text(), bodyDigest: optional(digest) })),
+      request: optional(object({ method: text(), path: text(), bodyDigest: optional(bodyDigest) })),
       outcome: text(),
     }),
   }),
