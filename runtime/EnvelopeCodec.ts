@@ -113,8 +113,8 @@ export const crossesTopologies = (message: Message): boolean =>
 export interface Scrutiny {
   /** Whether one more signature may be verified that may be nobody's. */
   readonly mayVerify: () => boolean;
-  /** It was nobody's, or that of somebody who is not known here. */
-  readonly unvouched: () => void;
+  /** So many were nobody's, or of somebody who is not known here. */
+  readonly unvouched: (signatures: number) => void;
   /** Whether a key that is not known here may be judged, which takes ten times as long; an earlier one costs nothing. */
   readonly mayJudge: (key: PublicKey) => boolean;
 }
@@ -188,9 +188,15 @@ export const openEnvelope = (
   if (member !== undefined || opening === undefined) return openWith({ crypto, state, speech, member, opening }, bytes);
   if (!opening.mayVerify()) return Either.left(TOO_MUCH);
   const opened = openWith({ crypto, state, speech, member, opening }, bytes);
-  if (Either.isLeft(opened) || !isSomebodys(opened.right, state, opening)) opening.unvouched();
+  if (Either.isLeft(opened)) opening.unvouched(1);
+  // A topology comes with the signatures of all its members, which are verified inside.
+  else if (!isSomebodys(opened.right, state, opening)) opening.unvouched(signaturesIn(opened.right.message));
   return opened;
 };
+
+/** That of the envelope, and one for each key that a message shows. */
+const signaturesIn = (message: Message | undefined): number =>
+  1 + (message === undefined ? 0 : shownKeys(message).length);
 
 /** Whether a member has said it, or somebody that this peer waits for. */
 const isSomebodys = ({ versions, message }: Opened | Unread, state: PeerState, opening: Opening): boolean => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AddressBudget, NEW_AGAIN_MILLIS } from "./AddressBudget.ts";
+import { AddressBudget } from "./AddressBudget.ts";
 
 const bounds = { ofAddress: { most: 3, millis: 100 }, all: { most: 5, millis: 10, mostOfNew: 6 } };
 
@@ -28,8 +28,20 @@ describe("what may be taken before anything vouches for it", () => {
     expect([takes("first", 3), takes("second", 3), takes("second", 1), takes("third", 1)]).toEqual([3, 2, 0, 1]);
     clock.now += 10;
     expect([takes("second", 1), takes("third", 1), takes("fourth", 1)]).toEqual([0, 0, 1]);
-    clock.now += NEW_AGAIN_MILLIS + 400;
+    clock.now += 60_000;
     expect([takes("third", 3), takes("fourth", 2), takes("second", 2)]).toEqual([3, 2, 1]);
+  });
+
+  it("is for those that have taken little of late while others take all they can", () => {
+    const clock = { now: 0 };
+    const wide = { ofAddress: { most: 8, millis: 100 }, all: { most: 16, millis: 10, mostOfNew: 32 } };
+    const of = new AddressBudget(wide, () => clock.now);
+    for (let at = 0; at < 400; at += 1) {
+      clock.now += 5;
+      for (const flooding of ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"]) of.take(flooding);
+    }
+    const times = (address: string): number => [1, 2, 3, 4].filter(() => of.take(address)).length;
+    expect(["one", "another", "a"].map(times)).toEqual([4, 4, 0]);
   });
 
   it("may be spent beyond that, and is then missing", () => {

@@ -1,6 +1,7 @@
 /**
  * How often callers may have something costly done before anything vouches for them: of one address and of all together.
- * What is left of the whole goes to those that have asked for none of late, before those that ask again and again.
+ * The less an address has taken in the last minute, the further it may go beyond what all together may take: who asks
+ * again and again takes nothing away from those that hardly ask.
  */
 import { RecentMap } from "../../runtime/RecentMap.ts";
 
@@ -13,24 +14,29 @@ interface Rate {
 export interface BudgetBounds {
   readonly ofAddress: Rate;
   readonly all: Rate & {
-    /** At once, for an address that has taken nothing for a while. */
+    /** At once, for an address that has taken nothing of late. */
     readonly mostOfNew: number;
   };
 }
 
-/** An address that has taken nothing for so long is new again. */
-export const NEW_AGAIN_MILLIS = 60_000;
+/** So long it is held against an address that it has taken all that it may at once; less, for a part. */
+const HELD_AGAINST_MILLIS = 60_000;
 /** Addresses remembered: whoever is forgotten is new. */
 const REMEMBERED = 4096;
 
-/** What is taken is a time until which it is not made up for. */
-const hasRoom = (until: number, now: number, millis: number, most: number): boolean =>
-  Math.max(until, now) + millis - now <= most * millis;
+/** How many count as taken: a time until which they are not made up for. */
+const takenOf = (until: number, now: number, { millis }: Rate): number => Math.max(0, until - now) / millis;
+
+interface Taken {
+  /** Until when it is not made up for, and until when it is held against the address. */
+  readonly until: number;
+  readonly against: number;
+}
 
 export class AddressBudget {
   readonly #bounds: BudgetBounds;
   readonly #elapsedMillis: () => number;
-  readonly #addresses = new RecentMap<number>(REMEMBERED);
+  readonly #addresses = new RecentMap<Taken>(REMEMBERED);
   #all = Number.NEGATIVE_INFINITY;
 
   /** @param elapsedMillis a clock that never goes back, in milliseconds */
@@ -43,18 +49,23 @@ export class AddressBudget {
   has(address: string): boolean {
     const now = this.#elapsedMillis();
     const { ofAddress, all } = this.#bounds;
-    const until = this.#addresses.get(address) ?? Number.NEGATIVE_INFINITY;
-    if (!hasRoom(until, now, ofAddress.millis, ofAddress.most)) return false;
-    const isNew = now - until > NEW_AGAIN_MILLIS;
-    return hasRoom(this.#all, now, all.millis, isNew ? all.mostOfNew : all.most);
+    const { until, against } = this.#addresses.get(address) ?? { until: now, against: now };
+    if (takenOf(until, now, ofAddress) + 1 > ofAddress.most) return false;
+    const beyond = (all.mostOfNew - all.most) * (1 - Math.max(0, against - now) / HELD_AGAINST_MILLIS);
+    return takenOf(this.#all, now, all) + 1 <= all.most + beyond;
   }
 
-  /** Takes one, whether or not there is one left. */
-  spend(address: string): void {
+  /** Takes so many, whether or not they are left. */
+  spend(address: string, times = 1): void {
     const now = this.#elapsedMillis();
     const { ofAddress, all } = this.#bounds;
-    this.#addresses.set(address, Math.max(this.#addresses.get(address) ?? now, now) + ofAddress.millis);
-    this.#all = Math.max(this.#all, now) + all.millis;
+    const { until, against } = this.#addresses.get(address) ?? { until: now, against: now };
+    const longer = (times * HELD_AGAINST_MILLIS) / ofAddress.most;
+    this.#addresses.set(address, {
+      until: Math.max(until, now) + times * ofAddress.millis,
+      against: Math.min(Math.max(against, now) + longer, now + HELD_AGAINST_MILLIS),
+    });
+    this.#all = Math.max(this.#all, now) + times * all.millis;
   }
 
   /** Takes one, if there is one left. */

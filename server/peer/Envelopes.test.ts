@@ -43,7 +43,12 @@ const standing = (identityKey: typeof source.publicKey): Message => ({
 /** Whoever comes with a key that nobody knows is refused. */
 const scrutiny = () => {
   let spent = 0;
-  return { mayVerify: () => true, mayJudge: () => false, unvouched: () => void (spent += 1), spent: () => spent };
+  return {
+    mayVerify: () => true,
+    mayJudge: () => false,
+    unvouched: () => void (spent += 1),
+    spent: () => spent,
+  };
 };
 
 describe("a peer's envelopes", () => {

@@ -221,7 +221,11 @@ describe("what nothing vouches for", () => {
     const strangers = {
       of: (who: string, isProven: boolean): Scrutiny => {
         asked.push(`${who} ${isProven}`);
-        return { mayVerify: () => spent < most, unvouched: () => void (spent += 1), mayJudge: () => true };
+        return {
+          mayVerify: () => spent < most,
+          unvouched: () => void (spent += 1),
+          mayJudge: () => true,
+        };
       },
     };
     const { endpoint, send } = await answering({ _tag: "Votes", statements: [] });
@@ -229,7 +233,7 @@ describe("what nothing vouches for", () => {
       open: (bytes, _member, scrutiny) => {
         if (scrutiny?.mayVerify() === false) return TOO_MUCH;
         looked.push(bytes.length);
-        scrutiny?.unvouched();
+        scrutiny?.unvouched(1);
         return "wrong";
       },
       judge: () => expect.fail("it is no message"),

@@ -152,7 +152,7 @@ const warrantOf = (
   const sent = headers[WARRANT_HEADER];
   if (typeof sent !== "string" || !mayVerify()) return undefined;
   const warrant = endpoint.warranted(new Uint8Array(Buffer.from(sent, "base64url")));
-  if (warrant === undefined) unvouched();
+  if (warrant === undefined) unvouched(1);
   return warrant;
 };
 

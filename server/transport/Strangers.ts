@@ -17,8 +17,8 @@ const keyBounds: BudgetBounds = {
 /** So many members that wait for their promotion behind one address say four things a second each. */
 const messageBounds: BudgetBounds = {
   ofAddress: { most: 1024, millis: 2 },
-  // A member may come from an address of its own, and nobody knows before its signature is verified.
-  all: { most: 1536, millis: 1, mostOfNew: Number.POSITIVE_INFINITY },
+  // A member may come from any address, and nobody knows before its signature is verified.
+  all: { most: 1536, millis: 1, mostOfNew: 6144 },
 };
 
 /** Keys that were judged; fewer than the judge itself remembers, so that all of them cost nothing more. */
@@ -55,7 +55,7 @@ export class Strangers {
     const { keys, messages } = isProven ? this.#proven : this.#strangers;
     return {
       mayVerify: () => messages.has(who),
-      unvouched: () => messages.spend(who),
+      unvouched: (signatures) => messages.spend(who, signatures),
       mayJudge: (key: PublicKey) => {
         if (this.#judged.get(key) === true) return true;
         const may = keys.take(who);

@@ -37,9 +37,12 @@ const BEFORE_KEPT = 64;
 /**
  * What a helper does for one target: so many secrets at once, of a share for each helper, and one more after each
  * interval. Each is two boxes or three, of some milliseconds, so that a target that begins session after session takes a
- * part of a helper's time, and an operator's repairs of many keys hardly wait.
+ * part of a helper's time, and an operator's repairs of many keys hardly wait. A session costs its key until another
+ * helper has answered, as most that come to nothing do not come so far; and never more than a part of all, or the next
+ * could wait longer than its caller does.
  */
 const SECRETS_AT_ONCE = 1_024;
+const SECRETS_OF_SESSION = 256;
 const SECRET_MILLIS = 16;
 
 const OPEN_TAG = "CUSTODY_REPAIR_OPEN_V1";
@@ -73,7 +76,7 @@ const judge = (
   if (!helpers.includes(self) || !isAscending(generations)) return Either.left("WRONG_REQUEST");
   if (!isIdle(step)) return Either.left("UNDECIDED");
   if (registryRoot !== rootOf(step)) return Either.left("REGISTRY_DIFFERS");
-  step.editIn(repairs, "pace").set(target, paidUntil(step, target, open));
+  pay(step, target, 1);
   const boxSeed = new Secret(context.crypto.derive(context.entropy, `repair box ${target} ${sessionId}`));
   const parts: Array<SecretsFor> = [];
   for (const wanted of generations) {
@@ -101,16 +104,20 @@ const judge = (
   });
 };
 
-/** Until when a target's sessions are not made up for, if it begins this one. */
-const paidUntil = (step: Step, target: PeerId, { generations }: Open): number => {
-  const secrets = (1 + generations.length) * step.membership.topology.threshold;
-  return Math.max(step.elapsed, step.slice(repairs).pace.get(target) ?? 0) + secrets * SECRET_MILLIS;
-};
+/** What a session costs a helper, in secrets. */
+const costOf = (step: Step, { generations }: Pick<Open, "generations">): number =>
+  Math.min((1 + generations.length) * step.membership.topology.threshold, SECRETS_OF_SESSION);
 
-/** Whether a target has begun so much that it is to wait: whoever is told nothing asks again. */
+/** Until when what is done for a target is not made up for, with so much more. */
+const paidUntil = (step: Step, target: PeerId, secrets: number): number =>
+  Math.max(step.elapsed, step.slice(repairs).pace.get(target) ?? 0) + secrets * SECRET_MILLIS;
+
+const pay = (step: Step, target: PeerId, secrets: number): void =>
+  void step.editIn(repairs, "pace").set(target, paidUntil(step, target, secrets));
+
+/** Whether a target has had so much that it is to wait: whoever is told nothing asks again. */
 const isToWait = (step: Step, target: PeerId, open: Open): boolean =>
-  paidUntil(step, target, open) - step.elapsed > SECRETS_AT_ONCE * SECRET_MILLIS &&
-  (step.slice(repairs).pace.get(target) ?? 0) > step.elapsed;
+  paidUntil(step, target, costOf(step, open)) - step.elapsed > SECRETS_AT_ONCE * SECRET_MILLIS;
 
 /** Each generation once: named again and again, one would cost a helper as many boxes as there may be generations. */
 const isAscending = (generations: ReadonlyArray<Wanted>): boolean =>
@@ -239,6 +246,7 @@ const tellParts = (step: Step, helping: Helping, to: PeerId): Helping => {
   const theirs = keys.get(to);
   const index = shareIndexOf(step.membership, to);
   if (theirs === undefined || index === undefined) return helping;
+  if (helping.words.length === 0) pay(step, helping.target, costOf(step, helping));
   const secrets = parts.flatMap((each) => each.get(index) ?? []);
   const sealed = sealedFor(boxes, boxSeed, theirs, routeOf(step, helping, "part", to), secrets);
   if (sealed === undefined) return tellUnreadable(step, helping);
