@@ -76,3 +76,34 @@ export const opensAt = ({ slot, store, opened }: Watched, row: Generation): bool
     verifyingShares.length === 0 ? row.publicKey : verifyingShares.find((each) => each.index === index)?.element;
   return box !== undefined && verifying !== undefined && opened?.(row, verifying, box) !== undefined;
 };
+
+/** Who gives a member the shares of a key that it lacks. */
+export interface Help {
+  readonly helpers: ReadonlyArray<number>;
+  /** Whether each of them has all of these shares; where not, only the one that signs is sure to come back. */
+  readonly isForAll: boolean;
+}
+
+/** The generations of a key whose shares a member has. */
+export interface Holding {
+  readonly slot: number;
+  readonly generations: ReadonlySet<number>;
+}
+
+/**
+ * The help for a member, from as many as sign; undefined where fewer have the share that signs. A repair asks the same
+ * helpers for whatever is lacking, so ones that have all of it come first.
+ *
+ * @param others those that have the share that signs
+ * @param lacking the generations that are kept and shared, and whose shares it lacks
+ */
+export const helpFrom = (
+  others: ReadonlyArray<Holding>,
+  lacking: ReadonlyArray<number>,
+  threshold: number,
+): Help | undefined => {
+  const able = others.filter(({ generations }) => lacking.every((each) => generations.has(each)));
+  const isForAll = able.length >= threshold;
+  const helpers = (isForAll ? able : others).slice(0, threshold).map(({ slot }) => slot);
+  return helpers.length < threshold ? undefined : { helpers, isForAll };
+};

@@ -6,7 +6,7 @@ import { allRows } from "../../core/protocol/AllRows.ts";
 import type { Rows, RowView } from "../../core/Tables.ts";
 import { Violation } from "../base/Violation.ts";
 import type { Unit } from "../base/Choices.ts";
-import { generationKey } from "../checkers/KeyFacts.ts";
+import { generationKey, type Help, helpFrom } from "../checkers/KeyFacts.ts";
 import type { Asked } from "../requests/Asked.ts";
 import { creation, ending, renewal, repairing, signing } from "../requests/KeyRequests.ts";
 import { type Outcome, outcomeText } from "../requests/Outcome.ts";
@@ -24,11 +24,20 @@ interface Hands {
   readonly bringBack: (peers: ReadonlyArray<SimPeer>) => void;
 }
 
-const insist = (world: World, { attempt }: Hands, id: string, peer: SimPeer, asked: Asked, wanted: string): void => {
+const isAnswer = (outcome: Outcome, wanted: string): boolean => typeof outcome !== "string" && outcome._tag === wanted;
+
+const insist = (
+  world: World,
+  { attempt }: Hands,
+  id: string,
+  peer: SimPeer,
+  asked: Asked,
+  wanted: string | ((outcome: Outcome) => boolean),
+): void => {
   const until = world.now + PATIENCE;
   for (;;) {
     const outcome = attempt(peer, asked);
-    if (typeof outcome !== "string" && outcome._tag === wanted) return;
+    if (typeof wanted === "string" ? isAnswer(outcome, wanted) : wanted(outcome)) return;
     if (world.now >= until)
       throw new Violation(
         id,
@@ -53,33 +62,45 @@ interface Holder {
 const hasShare = ({ store }: Holder, { keyId, generation }: Rows["generations"]): boolean =>
   store.get("shares", generationKey(keyId, generation)) !== undefined;
 
-/** Whether a key was whole at this peer before a promotion, and is gone: whatever else is repaired, this is told then. */
-const hasLostWhole = (peer: Holder, keyId: string): boolean =>
-  allRows(peer.store, "generations").some(
-    (row) =>
-      row.keyId === keyId &&
-      (row.state === "ACTIVE" || row.state === "HISTORICAL") &&
-      row.group.verifyingShares.length === 0 &&
-      !hasShare(peer, row),
-  );
+const isKept = ({ state }: Rows["generations"]): boolean => state === "ACTIVE" || state === "HISTORICAL";
+
+const isWhole = ({ group }: Rows["generations"]): boolean => group.verifyingShares.length === 0;
+
+/** A share that some peer lacks, and what a repair of it has to come to. */
+interface Owed<P> extends Help {
+  readonly peer: P;
+  /** The generation that signs. */
+  readonly row: Rows["generations"];
+}
 
 /**
  * A share of a key that signs which some peer lacks and as many others as sign can repair, if there is one.
  *
- * @param source the peer that was alone before a promotion
+ * @param source the peer that was alone before a promotion; what was whole there and is lost nobody can give it
  */
 export const owedRepair = <P extends Holder>(
   peers: ReadonlyArray<P>,
   threshold: number,
   source: number | undefined,
-): { readonly peer: P; readonly keyId: string; readonly helpers: ReadonlyArray<number> } | undefined => {
-  for (const peer of peers)
-    for (const row of allRows(peer.store, "generations")) {
-      const { keyId, state } = row;
-      if (state !== "ACTIVE" || hasShare(peer, row) || (peer.slot === source && hasLostWhole(peer, keyId))) continue;
-      const holders = peers.filter((each) => each !== peer && hasShare(each, row)).map(({ slot }) => slot);
-      if (holders.length >= threshold) return { peer, keyId, helpers: holders.slice(0, threshold) };
+): Owed<P> | undefined => {
+  for (const peer of peers) {
+    const rows = allRows(peer.store, "generations").filter((row) => isKept(row));
+    for (const row of rows) {
+      if (row.state !== "ACTIVE" || isWhole(row) || hasShare(peer, row)) continue;
+      const ofKey = rows.filter(({ keyId }) => keyId === row.keyId);
+      const missing = ofKey.filter((each) => !hasShare(peer, each));
+      const lacking = missing.flatMap((each) => (isWhole(each) ? [] : [each.generation]));
+      const others = peers
+        .filter((each) => each !== peer && hasShare(each, row))
+        .map((each) => ({
+          slot: each.slot,
+          generations: new Set(ofKey.flatMap((one) => (hasShare(each, one) ? [one.generation] : []))),
+        }));
+      const help = helpFrom(others, lacking, threshold);
+      const hasLostWhole = peer.slot === source && missing.some((each) => isWhole(each));
+      if (help !== undefined) return { peer, row, ...help, isForAll: help.isForAll && !hasLostWhole };
     }
+  }
   return undefined;
 };
 
@@ -90,9 +111,11 @@ const assertRepairable = (world: World, hands: Hands): void => {
   if (threshold >= members.length) return;
   const owed = owedRepair(world.peers, threshold, before?.writer);
   if (owed === undefined) return;
-  const { peer, keyId, helpers } = owed;
+  const { peer, row, helpers, isForAll } = owed;
   world.marks.add("a share was repaired in the end");
-  insist(world, hands, "LK4", peer, repairing(world.commands, { keyId, helpers }), "Repaired");
+  // Where something else stays lost, each answer is that; what signs is stored nevertheless.
+  const isRepaired = (outcome: Outcome): boolean => (isForAll ? isAnswer(outcome, "Repaired") : hasShare(peer, row));
+  insist(world, hands, "LK4", peer, repairing(world.commands, { keyId: row.keyId, helpers }), isRepaired);
 };
 
 /** A key that was whole before a promotion is refused by name, and signs once it is refreshed. */
