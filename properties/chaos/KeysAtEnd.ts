@@ -5,6 +5,7 @@
  */
 import type { Answer } from "../../core/Action.ts";
 import { Violation } from "../../sim/base/Violation.ts";
+import { type Help, helpFrom } from "../../sim/checkers/KeyFacts.ts";
 import type { KeyRequest } from "../../sim/requests/KeyRequests.ts";
 import type { ChaosCluster } from "./ChaosCluster.ts";
 import { keyIn, type ShownKey } from "./KeyAnswerText.ts";
@@ -31,6 +32,46 @@ export interface KeysAtEndOptions {
   readonly keys: KeyCallers;
   readonly quiet: () => Promise<Violation | undefined>;
 }
+
+/** By generation, as one peer shows them: those of a key that somebody keeps secrets of. */
+const keptAt = async (
+  keys: Pick<KeyCallers, "read">,
+  slot: number,
+  { keyId, currentGeneration }: ShownKey,
+): Promise<ReadonlyMap<number, ShownKey>> => {
+  const kept = new Map<number, ShownKey>();
+  for (let generation = 1; generation <= currentGeneration; generation += 1) {
+    const shown = await keys.read(slot, keyId, generation);
+    const state = shown?.generation.state;
+    if (shown !== undefined && (state === "ACTIVE" || state === "HISTORICAL")) kept.set(generation, shown);
+  }
+  return kept;
+};
+
+const isMissing = ({ health }: ShownKey): boolean => health === "SHARE_MISSING";
+
+/**
+ * The help for a peer that lacks its share of the generation that signs; undefined where fewer have it than sign. What
+ * was whole there before a promotion and is lost nobody can give it.
+ *
+ * @param holders those that have the share that signs
+ */
+export const helpFor = async (
+  keys: Pick<KeyCallers, "read">,
+  slot: number,
+  key: ShownKey,
+  holders: ReadonlyArray<number>,
+): Promise<Help | undefined> => {
+  const missing = [...(await keptAt(keys, slot, key))].filter(([, shown]) => isMissing(shown));
+  const lacking = missing.flatMap(([generation, { total }]) => (total > 1 ? [generation] : []));
+  const others: Array<{ readonly slot: number; readonly generations: ReadonlySet<number> }> = [];
+  for (const other of holders) {
+    const kept = [...(await keptAt(keys, other, key))].filter(([, shown]) => !isMissing(shown));
+    others.push({ slot: other, generations: new Set(kept.map(([generation]) => generation)) });
+  }
+  const help = helpFrom(others, lacking, key.threshold);
+  return help && { ...help, isForAll: help.isForAll && lacking.length === missing.length };
+};
 
 export class KeysAtEnd {
   readonly #options: KeysAtEndOptions;
@@ -70,7 +111,7 @@ export class KeysAtEnd {
     const keyId = `end-${slot}`;
     const next = this.#slots[slot % this.#slots.length] ?? slot;
     const made = await this.#insist("LK3", slot, keys.creation(keyId, slot), "KeyMade");
-    const scheme = made._tag === "KeyMade" ? made.key.scheme : "";
+    const scheme = made?._tag === "KeyMade" ? made.key.scheme : "";
     await Promise.all(this.#slots.map((through) => this.#sign("LK1", through, { keyId, scheme })));
     await this.#insist("LK3", next, keys.renewal(keyId, 1, "refresh"), "KeyMade");
     await this.#insist("LK3", slot, keys.renewal(keyId, 2, "rotate"), "KeyMade");
@@ -82,10 +123,17 @@ export class KeysAtEnd {
     await this.#insist(id, slot, this.#options.keys.signing(key, (this.#number += 1)), "Signed");
   }
 
-  async #insist(id: string, slot: number, asked: KeyRequest, wanted: Answer["_tag"]): Promise<Answer> {
+  /** @param isDone whether it has come about whatever the answer is */
+  async #insist(
+    id: string,
+    slot: number,
+    asked: KeyRequest,
+    wanted: Answer["_tag"],
+    isDone?: () => Promise<boolean>,
+  ): Promise<Answer | undefined> {
     for (const until = performance.now() + PATIENCE_MILLIS; ; await pause(TRY_AGAIN_MILLIS)) {
       const answer = await this.#options.keys.ask(slot, asked);
-      if (answer?._tag === wanted) return answer;
+      if (answer?._tag === wanted || (await isDone?.()) === true) return answer;
       if (performance.now() < until) continue;
       const told = answer?._tag === "Rejected" ? `${answer.rejection.code}: ${answer.rejection.detail}` : answer?._tag;
       throw new Violation(id, "everything was healed", `${asked.call.path} at peer ${slot} gave ${told ?? "nothing"}`);
@@ -138,13 +186,24 @@ export class KeysAtEnd {
       if (holders.length < threshold) continue;
       for (const { slot, health } of healths) {
         if (health === "OK") continue;
-        await this.#insist("LK4", slot, keys.repairing(keyId, holders.slice(0, threshold)), "Repaired");
+        await this.#repair(slot, key, holders);
         repaired += 1;
       }
       usable.push(key);
     }
     this.left = { usable: usable.length, lost: active.length - usable.length, repaired };
     return usable;
+  }
+
+  /** Where something else stays lost, each answer is that; the share that signs is there nevertheless. */
+  async #repair(slot: number, key: ShownKey, holders: ReadonlyArray<number>): Promise<void> {
+    const { keys } = this.#options;
+    const { keyId } = key;
+    const help = await helpFor(keys, slot, key, holders);
+    if (help === undefined) return;
+    const isThere = async (): Promise<boolean> => (await keys.read(slot, keyId))?.health === "OK";
+    const asked = keys.repairing(keyId, help.helpers);
+    await this.#insist("LK4", slot, asked, "Repaired", help.isForAll ? undefined : isThere);
   }
 
   /** From one peer on as many are killed as need not sign: all others sign with every key. */
