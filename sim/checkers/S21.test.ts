@@ -38,11 +38,13 @@ const refused = new Map([[id, { votes: new Map() }]]) as unknown as StateFields[
 
 /** Peer 2 asks peer 3 about a proposal, and then it is so. */
 const asking =
-  (peer: Watched, about = proposal, before: PeerState | undefined = third(5).state) =>
+  (peer: Watched, about = proposal, before: PeerState | undefined = third(5).state, { isPromoted = false } = {}) =>
   (...later: ReadonlyArray<Watched>) =>
   (): void => {
     const ghost = new Ghost(crypto, cluster.total);
     ghost.restored = maskOf(2);
+    const { membership } = stateOf(cluster, 3).cluster;
+    if (isPromoted && membership !== undefined) ghost.membership = { ...membership, before: membership };
     ghost.flushed(watched(cluster, 1), [{ op: "insert", table: "preparations", key: id, row: rowOf(1) }]);
     const checker = S21(ghost);
     const nonce = "ab".repeat(32) as Digest;
@@ -69,4 +71,15 @@ it("wants no refusal of what may still come about, is known, is not what its wri
   expect(asking(third(5), proposal, before)()).not.toThrow();
   expect(asking(third(5), { ...proposal, expiresAt: proposal.expiresAt + 1 })()).not.toThrow();
   expect(asking(third(5), proposal, third(5, {}, { decidedSeq: -256 }).state)()).not.toThrow();
+});
+
+it("finds it after a promotion too, and wants nothing of a peer whose promotion is not done", () => {
+  const promoted = (stage: "DECIDED" | "DONE") => {
+    const { promotion } = stateOf(cluster, 3).cluster;
+    return third(5, {}, { promotion: { ...promotion, own: { stage } } } as unknown as Partial<StateFields>);
+  };
+  const done = promoted("DONE");
+  expect(asking(done, proposal, done.state, { isPromoted: true })()).toThrow("did not refuse it");
+  const underWay = promoted("DECIDED");
+  expect(asking(underWay, proposal, underWay.state, { isPromoted: true })()).not.toThrow();
 });

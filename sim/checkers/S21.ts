@@ -53,8 +53,9 @@ const incarnationOf = (state: PeerState, peerId: number): number =>
 /** Those of the service: how many refusals a peer keeps, and how far above the last decided slot it votes. */
 const OF_SERVICE = { refusals: 4_096, slotWindow: 256 };
 
-/** Whether a peer answers for itself, as a member like any other. */
-const isActive = ({ fitness, rejoining }: PeerState): boolean =>
+/** Whether a peer answers for itself, as a member like any other; until its promotion is done it takes no question. */
+const isActive = ({ cluster, fitness, rejoining }: PeerState): boolean =>
+  cluster.promotion.own?.stage !== "DECIDED" &&
   fitness.unsealed &&
   fitness.integrityFault === undefined &&
   fitness.quarantine === undefined &&
@@ -173,8 +174,8 @@ export const S21 = (ghost: Ghost): Checker => {
     id: "S21",
     handled: (peer, from, message, before) => {
       if (message._tag !== "SettleQuery" || !peer.honest || peer.isDamaged || !isActive(before)) return;
-      // Before a promotion is done nobody is asked, and until a peer was restored no incarnation is over.
-      if (ghost.restored === 0 || ghost.membership?.before !== undefined) return;
+      // Until a peer was restored no incarnation is over.
+      if (ghost.restored === 0) return;
       const items = message.items.filter((item) => isToRefuse(peer, before, item, message.items.length));
       if (items.length === 0) return;
       const proposals = new Map(items.map(({ proposal, receipt }) => [receipt.statement.proposalId, proposal]));
