@@ -31,6 +31,8 @@ interface Question {
   /** Generations on the disk of the peer that answers. */
   readonly has?: ReadonlyArray<number>;
   readonly lying?: number;
+  /** Slots that are declared restored before that; then the generation is made anew. */
+  readonly restored?: ReadonlyArray<number>;
 }
 
 /** Another asks peer 3 about a generation, at so many seconds. */
@@ -49,7 +51,11 @@ const answered = (question: Question) => (): void => {
     undisturbedSince: undefined,
     repliedAt: at * 1_000_000,
   });
+  const making = { op: "insert", table: "generations", key: generationKey("k1", 2), row: made.generation } as const;
+  for (const slot of [1, 2, 3]) ghost.keys.flushed(slot, [making]);
   checker.replied?.(watched(cluster, 1), reply("rotated", TOLD, { kind: "KEYGEN", act: "rotate", base: 1 }, made));
+  for (const slot of question.restored ?? []) ghost.keys.beganAnew(slot);
+  ghost.keys.flushed(3, [making]);
   const generation = "generation" in question ? question.generation : 2;
   checker.replied?.(watched(cluster, 3, { store }), reply("asked", askedAt, { kind, base: 2, generation }, answer));
 };
@@ -73,4 +79,9 @@ it("is whoever asks for one that nobody was told of, or before that, or where th
 it("says nothing of other answers and requests", () => {
   expect(answered({ answer: denied("GENERATION_MOVED") })).not.toThrow();
   expect(answered({ kind: "KEYREAD" })).not.toThrow();
+});
+
+it("is not whoever was told of one that went with all disks, and was made anew", () => {
+  expect(answered({ restored: [1, 2, 3] })).not.toThrow();
+  expect(answered({ restored: [1, 2] })).toThrow("was told there that there is no such one");
 });

@@ -19,7 +19,7 @@ import {
 } from "../requests/KeyRequests.ts";
 import type { Checker, Reply, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
-import { generationAt, generationKey, opensAt } from "./KeyFacts.ts";
+import { type GenerationFacts, generationAt, generationKey, opensAt } from "./KeyFacts.ts";
 
 type Key = Rows["custodyKeys"];
 
@@ -83,13 +83,20 @@ const repairFault = (peer: Watched, asked: Repairing, answer: Reply["answer"]): 
 export const K20 = (ghost: Ghost): Checker => {
   /** By key: what any peer has had of it, each once. */
   const had = new Map<string, Map<string, Key>>();
-  /** By generation: when a caller was first told that it is made, in microseconds. */
-  const told = new Map<string, number>();
+  /** By generation: when a caller was first told that it is made, in microseconds, and which one it was. */
+  const told = new Map<string, { readonly at: number; readonly facts: GenerationFacts | undefined }>();
+
+  /** When a caller was first told of a generation. Once all were restored it may be made anew, as another. */
+  const toldAtOf = (name: string): number | undefined => {
+    const first = told.get(name);
+    return first?.facts === ghost.keys.generations.get(name) ? first?.at : undefined;
+  };
 
   const noteTold = ({ answer, repliedAt }: Reply): void => {
     if (answer._tag !== "KeyMade") return;
     const name = generationKey(answer.key.keyId, answer.generation.generation);
-    told.set(name, Math.min(repliedAt, told.get(name) ?? repliedAt));
+    const at = Math.min(repliedAt, toldAtOf(name) ?? repliedAt);
+    told.set(name, { at, facts: ghost.keys.generations.get(name) });
   };
 
   const assertNotDenied = (
@@ -104,7 +111,7 @@ export const K20 = (ghost: Ghost): Checker => {
         `request ${requestId} for a signature with ${keyId} names no generation`,
         `peer ${slot} answered that there is no such one`,
       );
-    const toldAt = told.get(generationKey(keyId, generation));
+    const toldAt = toldAtOf(generationKey(keyId, generation));
     if (toldAt === undefined || askedAt === undefined || askedAt <= toldAt) return;
     if (generationAt(store, keyId, generation) !== undefined)
       throw new Violation(
