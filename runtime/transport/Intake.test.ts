@@ -52,7 +52,7 @@ it("lets no member have so much about keys wait that another's message comes aft
   const takes = (from: number, tag: Message["_tag"], times: number): number => {
     let taken = times;
     const refuse = (): void => void (taken -= 1);
-    const incoming = { refuse, end: () => true, member: from, mayAnswer: false };
+    const incoming = { refuse, end: () => true, member: from, mayAnswer: false, scrutiny: undefined };
     for (let each = 0; each < times; each++) intake.receive(opened(from, tag), 1, incoming);
     return taken;
   };
@@ -61,7 +61,7 @@ it("lets no member have so much about keys wait that another's message comes aft
   const held = room.held;
   const answer = room.parcel(1);
   answer.grow(1);
-  intake.receiveAnswer(opened(1, "Sign.Open"), answer, 1);
+  intake.receiveAnswer(opened(1, "Sign.Open"), answer, 1, undefined);
   expect([room.held, consumed.length]).toEqual([held, MOST_ABOUT_KEYS + 102]);
   // Each is counted once, however often it is said to be consumed.
   for (const done of consumed.splice(0, 2)) for (let times = 0; times < 2; times++) done();

@@ -35,7 +35,7 @@ export interface Incoming<M> extends OpenExchange<M> {
    */
   readonly mayAnswer: boolean;
   /** What its sender may have this peer look into; without it there is no bound. */
-  readonly scrutiny?: Scrutiny | undefined;
+  readonly scrutiny: Scrutiny | undefined;
 }
 
 /** `P` is what arrives, `M` what this peer answers with. */
@@ -98,7 +98,7 @@ export class Intake<P, M> {
   }
 
   /** Takes in a packet that came back as the answer to one of this peer's own messages; a bad one is dropped. */
-  receiveAnswer(packet: P, parcel: Parcel, member?: PeerId, scrutiny?: Scrutiny): void {
+  receiveAnswer(packet: P, parcel: Parcel, member: PeerId | undefined, scrutiny: Scrutiny | undefined): void {
     const opened = this.isBusy ? undefined : this.#ports.open(packet, member, scrutiny);
     if (opened === undefined || typeof opened === "string" || this.#isCrowded(opened)) parcel.release();
     else this.#takeIn(opened, parcel);

@@ -44,7 +44,11 @@ export class Envelopes {
   }
 
   /** Opens an envelope from the network, of this member where a session says so; Left says what is wrong with it. */
-  open(bytes: Uint8Array, member?: PeerId, scrutiny?: Scrutiny): Either.Either<Opened | Unread, string> {
+  open(
+    bytes: Uint8Array,
+    member: PeerId | undefined,
+    scrutiny: Scrutiny | undefined,
+  ): Either.Either<Opened | Unread, string> {
     const { backend, state, settings } = this.#ports;
     const named = settings.joins?.identityKey;
     const opening = scrutiny && { ...scrutiny, named, isFirst: this.#heard.isFirst };

@@ -200,14 +200,14 @@ describe("a peer with too many events waiting", () => {
     expect((await send(8))[0]).toBe(503);
     const parcel = endpoint.room.parcel(2);
     parcel.grow(8);
-    endpoint.intake.receiveAnswer(new Uint8Array(8), parcel);
+    endpoint.intake.receiveAnswer(new Uint8Array(8), parcel, undefined, undefined);
     expect([counts(), endpoint.room.held]).toEqual([[0, 0], 0]);
   });
 
   it("takes both in with one event fewer", async () => {
     const { send, endpoint, counts } = await answering({ _tag: "Votes", statements: [] }, { backlog: 4095 });
     expect((await send(8))[0]).toBe(204);
-    endpoint.intake.receiveAnswer(new Uint8Array(8), endpoint.room.parcel(2));
+    endpoint.intake.receiveAnswer(new Uint8Array(8), endpoint.room.parcel(2), undefined, undefined);
     expect(counts()).toEqual([0, 2]);
   });
 });

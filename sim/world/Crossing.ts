@@ -43,6 +43,8 @@ export class Crossing implements Incoming<Letter> {
   readonly carried: Carried | undefined;
   /** Whom its session has shown to have sent it. */
   member: PeerId | undefined;
+  /** Addresses, which bounds are for, are not simulated. */
+  readonly scrutiny = undefined;
   readonly #ports: Ports;
   /** Which process of the receiver has it, and since when. */
   #process: number | undefined;

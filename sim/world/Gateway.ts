@@ -125,7 +125,7 @@ export class Gateway implements Asker {
   receiveAnswer(letter: Letter, isTwice: boolean, crossing: Crossing, member: PeerId | undefined): void {
     const parcel = this.#room.parcel(crossing.exchange.message.to);
     this.#isTwice = isTwice;
-    if (parcel.grow(letter.bytes)) this.#intake.receiveAnswer(letter, parcel, member);
+    if (parcel.grow(letter.bytes)) this.#intake.receiveAnswer(letter, parcel, member, undefined);
     else this.#ports.dropped(this.peer, "no room", letter, 0);
     crossing.finish("taken");
   }

@@ -25,6 +25,7 @@ const SILENCE_MILLIS = 5_000;
 const nobody = (mayAnswer: boolean, end: boolean): Incoming<Letter> => ({
   member: undefined,
   mayAnswer,
+  scrutiny: undefined,
   end: () => end,
   refuse: () => undefined,
 });
