@@ -298,7 +298,6 @@ export const operations: Page<W> = {
     },
     { of: "custody keys repair k1", as: atPeer, prints: /^Repaired: k1, generations 1; refresh the key now$/m },
     { of: "custody rotate-integrity --url …", as: atPeer },
-    { of: "npm run drill", not: "ci" },
   ],
 };
 
