@@ -33,17 +33,20 @@ export interface KeysAtEndOptions {
   readonly quiet: () => Promise<Violation | undefined>;
 }
 
-/** By generation, as one peer shows them: those of a key that somebody keeps secrets of. */
+/**
+ * By generation, as one peer shows them: those of a key that somebody keeps secrets of, and those that it does not show
+ * just now.
+ */
 const keptAt = async (
   keys: Pick<KeyCallers, "read">,
   slot: number,
   { keyId, currentGeneration }: ShownKey,
-): Promise<ReadonlyMap<number, ShownKey>> => {
-  const kept = new Map<number, ShownKey>();
+): Promise<ReadonlyMap<number, ShownKey | undefined>> => {
+  const kept = new Map<number, ShownKey | undefined>();
   for (let generation = 1; generation <= currentGeneration; generation += 1) {
     const shown = await keys.read(slot, keyId, generation);
     const state = shown?.generation.state;
-    if (shown !== undefined && (state === "ACTIVE" || state === "HISTORICAL")) kept.set(generation, shown);
+    if (shown === undefined || state === "ACTIVE" || state === "HISTORICAL") kept.set(generation, shown);
   }
   return kept;
 };
@@ -62,15 +65,28 @@ export const helpFor = async (
   key: ShownKey,
   holders: ReadonlyArray<number>,
 ): Promise<Help | undefined> => {
-  const missing = [...(await keptAt(keys, slot, key))].filter(([, shown]) => isMissing(shown));
-  const lacking = missing.flatMap(([generation, { total }]) => (total > 1 ? [generation] : []));
+  // What it does not show may be missing, and nobody knows whether it could be helped to.
+  const missing = [...(await keptAt(keys, slot, key))].filter(([, shown]) => shown === undefined || isMissing(shown));
+  const lacking = missing.flatMap(([generation, shown]) =>
+    shown !== undefined && shown.total > 1 ? [generation] : [],
+  );
   const others: Array<{ readonly slot: number; readonly generations: ReadonlySet<number> }> = [];
   for (const other of holders) {
-    const kept = [...(await keptAt(keys, other, key))].filter(([, shown]) => !isMissing(shown));
+    const kept = [...(await keptAt(keys, other, key))].filter(([, shown]) => shown !== undefined && !isMissing(shown));
     others.push({ slot: other, generations: new Set(kept.map(([generation]) => generation)) });
   }
   const help = helpFrom(others, lacking, key.threshold);
   return help && { ...help, isForAll: help.isForAll && lacking.length === missing.length };
+};
+
+/** What shares a key that is whole at one peer: nothing can be made of a secret that went with that one's disk. */
+export const renewalOf = async (
+  keys: Pick<KeyCallers, "read">,
+  slots: ReadonlyArray<number>,
+  keyId: string,
+): Promise<"refresh" | "rotate"> => {
+  for (const slot of slots) if ((await keys.read(slot, keyId))?.health === "SHARE_MISSING") return "rotate";
+  return "refresh";
 };
 
 export class KeysAtEnd {
@@ -140,7 +156,7 @@ export class KeysAtEnd {
     }
   }
 
-  /** A refresh shares the keys that are whole at one peer since before a promotion. */
+  /** A refresh shares the keys that are whole at one peer since before a promotion, a rotation those that are lost. */
   async #share(): Promise<void> {
     const { keys } = this.#options;
     const [first = 1, second = first] = this.#slots;
@@ -148,8 +164,9 @@ export class KeysAtEnd {
       const shown = keyIn(text);
       if (shown?.status !== "ACTIVE") continue;
       const answer = await keys.ask(second, keys.signing(shown, (this.#number += 1)));
-      if (answer?._tag === "Rejected" && answer.rejection.code === "KEY_UNSHARED")
-        await this.#insist("LK1", second, keys.renewal(shown.keyId, shown.currentGeneration, "refresh"), "KeyMade");
+      if (answer?._tag !== "Rejected" || answer.rejection.code !== "KEY_UNSHARED") continue;
+      const act = await renewalOf(keys, this.#slots, shown.keyId);
+      await this.#insist("LK1", second, keys.renewal(shown.keyId, shown.currentGeneration, act), "KeyMade");
     }
   }
 

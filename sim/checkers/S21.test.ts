@@ -71,6 +71,8 @@ it("wants no refusal of what may still come about, is known, is not what its wri
   expect(asking(third(5), proposal, before)()).not.toThrow();
   expect(asking(third(5), { ...proposal, expiresAt: proposal.expiresAt + 1 })()).not.toThrow();
   expect(asking(third(5), proposal, third(5, {}, { decidedSeq: -256 }).state)()).not.toThrow();
+  const tired = third(5, {}, { abortsUntil: Number.MAX_SAFE_INTEGER });
+  expect(asking(tired, proposal, tired.state)()).not.toThrow();
 });
 
 it("finds it after a promotion too, and wants nothing of a peer whose promotion is not done", () => {

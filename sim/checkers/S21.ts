@@ -50,8 +50,10 @@ const incarnationOf = (state: PeerState, peerId: number): number =>
     ? state.signed.chain.incarnation
     : (state.signed.seen.get(peerId)?.incarnation ?? FIRST_INCARNATION);
 
-/** Those of the service: how many refusals a peer keeps, and how far above the last decided slot it votes. */
-const OF_SERVICE = { refusals: 4_096, slotWindow: 256 };
+/** Those of the service: refusals kept, aborts at once, and how far above the last decided slot a peer votes. */
+const OF_SERVICE = { refusals: 4_096, aborts: 4_096, slotWindow: 256 };
+/** One abort counts for so long. */
+const ABORT_MILLIS = 1_000;
 
 /** Whether a peer answers for itself, as a member like any other; until its promotion is done it takes no question. */
 const isActive = ({ cluster, fitness, rejoining }: PeerState): boolean =>
@@ -140,14 +142,17 @@ export const S21 = (ghost: Ghost): Checker => {
 
   /** Whether it is a proposal of its writer as that has prepared it, and this peer has a vote on it, and room for that. */
   const isToRefuse = (peer: Watched, before: PeerState, { proposal, receipt }: SettleItem, beside: number): boolean => {
-    const { refusals, slotWindow } = { ...OF_SERVICE, ...ghost.capacities };
-    const { refused, decidedSeq } = before.undecided;
+    const { refusals, aborts, slotWindow } = { ...OF_SERVICE, ...ghost.capacities };
+    const { refused, decidedSeq, abortsUntil } = before.undecided;
+    const counting = Math.max(0, abortsUntil - peer.decidedAt / 1_000);
     const id = receipt.statement.proposalId;
     return (
       isOver(before, proposal) &&
       proposal.topologyDigest === before.cluster.membership?.digest &&
       refused.size + beside <= refusals &&
+      counting + beside * ABORT_MILLIS <= aborts * ABORT_MILLIS &&
       proposal.seq <= decidedSeq + slotWindow &&
+      receipt.header.peerId === proposal.writer &&
       ghost.isReceipt(id, receipt) &&
       JSON.stringify(proposal) === JSON.stringify(ghost.proposals.get(id)?.proposal) &&
       !isKnownAt(peer, before, id, proposal)
