@@ -194,9 +194,12 @@ export const openEnvelope = (
   return opened;
 };
 
-/** That of the envelope, and one for each key that a message shows. */
-const signaturesIn = (message: Message | undefined): number =>
-  1 + (message === undefined ? 0 : shownKeys(message).length);
+/** That of the envelope, and one for each other key that a message shows. */
+const signaturesIn = (message: Message | undefined): number => {
+  if (message === undefined) return 1;
+  const own = ownShown(message);
+  return 1 + shownKeys(message).filter((key) => key !== own).length;
+};
 
 /** Whether a member has said it, or somebody that this peer waits for. */
 const isSomebodys = ({ versions, message }: Opened | Unread, state: PeerState, opening: Opening): boolean => {

@@ -177,6 +177,27 @@ describe("the writer", () => {
     expect(ask("later", 11)).toBe("UNAUTHENTICATED");
   });
 
+  it("lets an actor's changes wait for each other rather than turn them away, and takes none of its room for them", () => {
+    const cluster = paced({ abortsOfActor: 2 });
+    let isRefusing = true;
+    cluster.judge = (peerId) => (peerId === 3 && isRefusing ? { _tag: "Refused", reason: "revoked" } : actor);
+    const ask = (...names: ReadonlyArray<string>): ReadonlyArray<string | undefined> => {
+      for (const name of names) cluster.register(1, name, name, Number(name.slice(1)));
+      cluster.pass(SOON);
+      return names.map((name) => codeOf(cluster, name));
+    };
+    expect(ask("r1")).toEqual(["UNAUTHENTICATED"]);
+    isRefusing = false;
+    // There is room for one beside what was aborted; each that is applied brings some back.
+    expect(ask("r2", "r3", "r4", "r5")).toEqual(Array(4).fill("Registered"));
+    isRefusing = true;
+    expect([ask("r6"), ask("r7"), ask("r8")]).toEqual([
+      ["UNAUTHENTICATED"],
+      ["UNAUTHENTICATED"],
+      ["APPROVER_REPLICATION_UNAVAILABLE"],
+    ]);
+  });
+
   it("is held up by no abort while its changes are applied", () => {
     const cluster = paced();
     for (let seed = 0; seed < 3 * MOST; seed += 1) cluster.register(1, `r${seed}`, `id-${seed}`, seed);

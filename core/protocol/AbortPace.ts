@@ -30,9 +30,22 @@ export const hasRoomToPrepare = (step: Step, chosen: number): boolean => {
   return hasRoomToAbort(step, open + chosen + 1);
 };
 
-/** At the writer: whether as many changes of an actor were aborted as may be. */
-export const hasAbortedEnough = (step: Step, actor: Actor): boolean =>
-  isUsedUp(step.state.undecided.abortsOfActors.get(actorName(actor)), step.elapsed, ofActor(step));
+/**
+ * At the writer: whether an actor has room for one more beside its changes that are under way, and otherwise whether it
+ * will have once these are applied.
+ */
+export const roomOfActor = (step: Step, actor: Actor, chosen: number): "yes" | "later" | "no" => {
+  const { abortsOfActors, preparations } = step.state.undecided;
+  const until = abortsOfActors.get(actorName(actor));
+  // All that may be under way has room where nothing was aborted.
+  if (until === undefined) return "yes";
+  if (isUsedUp(until, step.elapsed, ofActor(step))) return "no";
+  let open = 0;
+  for (const { proposal } of preparations.values()) if (isSameName(proposal.actor, actor)) open += 1;
+  return isUsedUp(until, step.elapsed, ofActor(step), open + chosen + 1) ? "later" : "yes";
+};
+
+const isSameName = (one: Actor, other: Actor): boolean => one.sub === other.sub && one.iss === other.iss;
 
 /** This peer has refused a proposal, or has pledged on one. */
 export const noteRefusal = (step: Step): void => {
@@ -40,9 +53,15 @@ export const noteRefusal = (step: Step): void => {
 };
 
 /** A change was applied: who writes that much may abort that much. */
-export const noteChange = (step: Step): void => {
-  const { abortsUntil } = step.state.undecided;
+export const noteChange = (step: Step, { actor }: Proposal): void => {
+  const { abortsUntil, abortsOfActors } = step.state.undecided;
   if (abortsUntil > step.elapsed) step.draft("undecided").abortsUntil = abortsUntil - Limits.abortMillis;
+  const name = actorName(actor);
+  const until = abortsOfActors.get(name);
+  if (until === undefined) return;
+  const names = step.edit("undecided", "abortsOfActors");
+  if (until - Limits.abortMillis > step.elapsed) names.set(name, until - Limits.abortMillis);
+  else names.delete(name);
 };
 
 /** At the writer: a change that somebody has asked for is aborted. */

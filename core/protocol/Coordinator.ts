@@ -17,7 +17,7 @@ import { commandFor, exchangeFor, type Intent, isIntent, type Target, unrecogniz
 import { bodyBytesOf, hasRoom } from "./Evidence.ts";
 import { type Call, type Forward, isSameRequest, requestLineOf } from "./Forward.ts";
 import type { PrepareItem } from "./Message.ts";
-import { hasAbortedEnough, hasRoomToAbort, hasRoomToPrepare } from "./AbortPace.ts";
+import { hasRoomToAbort, hasRoomToPrepare, roomOfActor } from "./AbortPace.ts";
 import { actorName, inTurn, makingRoom, paced, placesAt, type Share } from "./Admission.ts";
 import { hold } from "./Lifecycle.ts";
 import { reserve } from "./Preparations.ts";
@@ -212,7 +212,8 @@ const isHeldUp = (step: Step, { locks }: Intent): boolean => locks.some((lock) =
 
 /** Nothing more is proposed, of this actor or at all, while so much that was proposed had to be aborted. */
 const abortedTooOften = (step: Step, { actor, intent: { ref } }: Queued): Rejection | undefined => {
-  if (hasAbortedEnough(step, actor)) return busy("Too many changes under this subject of tokens were refused.", ref);
+  if (roomOfActor(step, actor, 0) === "no")
+    return busy("Too many changes under this subject of tokens were refused.", ref);
   return hasRoomToAbort(step) ? undefined : busy("Too many changes were refused and given up.", ref);
 };
 
@@ -251,7 +252,7 @@ const dispose = (step: Step, queued: Queued, reserved: number): Disposal => {
       if (isOverdue(step)) return done(busy("Too many changes wait for a member's acknowledgement.", intent.ref));
       if (tired !== undefined) return done(tired);
       // Those that are under way take no room once they are applied.
-      if (!hasRoomToPrepare(step, reserved)) return "wait";
+      if (!hasRoomToPrepare(step, reserved) || roomOfActor(step, queued.actor, reserved) !== "yes") return "wait";
       return step.state.undecided.preparations.size + reserved >= step.capacities.preparations
         ? done(noCapacity([{ peerId: step.self, reason: NO_CAPACITY }]))
         : standing.effectsAt({ proposedAt: step.now, version: step.version });

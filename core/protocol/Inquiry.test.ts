@@ -8,6 +8,7 @@ import { CAPACITIES } from "../base/Capacities.ts";
 import type { Inquiry, Recovery } from "./RecoveryState.ts";
 import type { RefusedProposal } from "./Undecided.ts";
 import type { Step } from "./Step.ts";
+import { Limits } from "../base/Limits.ts";
 import { inquire, inquireAgain, isMisled, unappliedAt } from "./Inquiry.ts";
 import type { MessageOf } from "../Message.ts";
 import type { SettleItem } from "./Message.ts";
@@ -94,6 +95,19 @@ describe("before a restored member refuses a proposal", () => {
     ]);
     expect(step.state.rejoining.recovery?.inquiries.size).toBe(CAPACITIES.preparations);
     expect(sent(step)[0]).toEqual([1, question(1)]);
+  });
+
+  it("it asks about no more than it could refuse", () => {
+    const step = recovering();
+    step.draft("undecided").abortsUntil = step.elapsed + (CAPACITIES.aborts - 2) * Limits.abortMillis;
+    inquire(step, [
+      [idOf(1), item],
+      [idOf(2), item],
+      [idOf(3), item],
+    ]);
+    expect(inquiriesOf(step).map(([id]) => id)).toEqual([idOf(1), idOf(2)]);
+    inquire(step, [[idOf(4), item]]);
+    expect(inquiriesOf(step)).toHaveLength(2);
   });
 
   it.each<readonly [string, Partial<Recovery>, (step: Step) => void]>([

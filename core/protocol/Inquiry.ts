@@ -42,12 +42,12 @@ export const inquire = (step: Step, asked: Iterable<readonly [Digest, SettleItem
     undecided: { refused },
   } = step.state;
   if (recovery === undefined || step.mode === "announcing") return;
-  // What it would come to could not be refused.
-  if (!hasRoomToAbort(step)) return;
   const inquiries = new Map(recovery.inquiries);
   const fresh: Array<SettleItem> = [];
   for (const [id, { proposal, receipt }] of asked) {
     if (inquiries.has(id) || refused.has(id) || inquiries.size >= step.capacities.preparations) continue;
+    // What all of them may come to could not be refused.
+    if (!hasRoomToAbort(step, inquiries.size + 1)) continue;
     const item = { proposal, receipt };
     inquiries.set(id, { item, silent: new Set(step.others), isOpen: false, isShared: step.isWriter });
     fresh.push(item);

@@ -164,7 +164,7 @@ export const recordApplied = (step: Step, id: Digest, certificate: Certificate, 
   const { proposal } = certificate;
   const { epoch, seq } = proposal;
   enter(step, id, seq, "applied");
-  noteChange(step);
+  noteChange(step, proposal);
   step.edit("undecided", "preparations").delete(id);
   step.write({ op: "insert", table: "certificates", key: id, row: certificate });
   step.write({ op: "insert", table: "outbox", key: numberKey(seq), row: { proposalId: id, epoch, seq } });

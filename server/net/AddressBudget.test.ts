@@ -44,6 +44,17 @@ describe("what may be taken before anything vouches for it", () => {
     expect(["one", "another", "a"].map(times)).toEqual([4, 4, 0]);
   });
 
+  it("is not for many addresses that take one each in turn, before those that have taken none", () => {
+    const clock = { now: 0 };
+    const wide = { ofAddress: { most: 1_000, millis: 1 }, all: { most: 100, millis: 10, mostOfNew: 400 } };
+    const of = new AddressBudget(wide, () => clock.now);
+    for (let turn = 0; turn < 30_000; turn += 1) {
+      clock.now += 1;
+      of.take(`in turn ${turn % 100}`);
+    }
+    expect([of.take("in turn 0"), of.take("one that has taken none")]).toEqual([false, true]);
+  });
+
   it("may be spent beyond that, and is then missing", () => {
     const { clock, of, takes } = budget();
     for (let times = 0; times < 4; times++) of.spend("first");

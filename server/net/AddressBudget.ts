@@ -21,6 +21,8 @@ export interface BudgetBounds {
 
 /** So long it is held against an address that it has taken all that it may at once; less, for a part. */
 const HELD_AGAINST_MILLIS = 60_000;
+/** And of any that it has taken at least so long: many addresses, each in its turn, are not new each time. */
+const LEAST_MILLIS = 3_000;
 /** Addresses remembered: whoever is forgotten is new. */
 const REMEMBERED = 4096;
 
@@ -60,7 +62,7 @@ export class AddressBudget {
     const now = this.#elapsedMillis();
     const { ofAddress, all } = this.#bounds;
     const { until, against } = this.#addresses.get(address) ?? { until: now, against: now };
-    const longer = (times * HELD_AGAINST_MILLIS) / ofAddress.most;
+    const longer = times * Math.max(HELD_AGAINST_MILLIS / ofAddress.most, LEAST_MILLIS);
     this.#addresses.set(address, {
       until: Math.max(until, now) + times * ofAddress.millis,
       against: Math.min(Math.max(against, now) + longer, now + HELD_AGAINST_MILLIS),

@@ -37,13 +37,15 @@ const BEFORE_KEPT = 64;
 /**
  * What a helper does for one target: so many secrets at once, of a share for each helper, and one more after each
  * interval. Each is two boxes or three, of some milliseconds, so that a target that begins session after session takes a
- * part of a helper's time, and an operator's repairs of many keys hardly wait. A session costs its key until another
+ * part of a helper's time, and an operator's repairs of many keys hardly wait. A session costs little until another
  * helper has answered, as most that come to nothing do not come so far; and never more than a part of all, or the next
  * could wait longer than its caller does.
  */
 const SECRETS_AT_ONCE = 1_024;
 const SECRETS_OF_SESSION = 256;
 const SECRET_MILLIS = 16;
+/** To open a session costs one part in so many of the rest: a key, and the shares split. */
+const COST_OF_OPENING = 8;
 
 const OPEN_TAG = "CUSTODY_REPAIR_OPEN_V1";
 
@@ -76,7 +78,7 @@ const judge = (
   if (!helpers.includes(self) || !isAscending(generations)) return Either.left("WRONG_REQUEST");
   if (!isIdle(step)) return Either.left("UNDECIDED");
   if (registryRoot !== rootOf(step)) return Either.left("REGISTRY_DIFFERS");
-  pay(step, target, 1);
+  pay(step, target, Math.ceil(costOf(step, open) / COST_OF_OPENING));
   const boxSeed = new Secret(context.crypto.derive(context.entropy, `repair box ${target} ${sessionId}`));
   const parts: Array<SecretsFor> = [];
   for (const wanted of generations) {
