@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCustody } from "./cli/CustodyProcess.ts";
 import { fakeService, jsonReply, type Reply } from "./cli/FakeService.ts";
 import { runInProcess } from "./cli/InProcess.ts";
-import { freePort, registration, ServerCluster } from "./http/ServerCluster.ts";
+import { freePort } from "./drill/FreePorts.ts";
+import { registration, ServerCluster } from "./http/ServerCluster.ts";
 
 let cluster: ServerCluster;
 let folder: string;

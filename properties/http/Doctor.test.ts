@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodeFinding, OLDEST_NODE } from "../../server/doctor/Machine.ts";
 import { runInProcess } from "../cli/InProcess.ts";
-import { freePort, ServerCluster } from "./ServerCluster.ts";
+import { freePort } from "../drill/FreePorts.ts";
+import { ServerCluster } from "./ServerCluster.ts";
 
 let cluster: ServerCluster;
 beforeAll(async () => {

@@ -3,7 +3,8 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type Answered, freePort, registration, ServerCluster } from "./ServerCluster.ts";
+import { freePort } from "../drill/FreePorts.ts";
+import { type Answered, registration, ServerCluster } from "./ServerCluster.ts";
 
 const SYSTEM = "/v1/custody/system";
 const NO_KEYS = {

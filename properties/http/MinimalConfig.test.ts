@@ -8,7 +8,8 @@ import { type RunningServer, startServer } from "../../server/peer/Server.ts";
 import { agentFor, type Answered, call as httpCall } from "../chaos/HttpCall.ts";
 import { openIssuer } from "../Issuer.ts";
 import { issue } from "./Certificates.ts";
-import { allPermissions, freePort, registration } from "./ServerCluster.ts";
+import { freePort } from "../drill/FreePorts.ts";
+import { allPermissions, registration } from "./ServerCluster.ts";
 
 const minimal = readFileSync(new URL("../../docs/config.minimal.yaml", import.meta.url), "utf8");
 const IDS = [1, 2, 3];

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { issue } from "./Certificates.ts";
-import { freePort, registration, ServerCluster } from "./ServerCluster.ts";
+import { freePort } from "../drill/FreePorts.ts";
+import { registration, ServerCluster } from "./ServerCluster.ts";
 
 let folder: string;
 let cluster: ServerCluster;

@@ -1,6 +1,5 @@
 /** Real peers inside the test's process: SQLite in a temporary folder, HTTP on free loopback ports. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Exit, Scope } from "effect";
@@ -8,6 +7,7 @@ import { vi } from "vitest";
 import { type RunningServer, startServer } from "../../server/peer/Server.ts";
 import { openClient } from "../../server/sqlite/Database.ts";
 import { databaseFile } from "../../server/sqlite/StoreDirectory.ts";
+import { freePort } from "../drill/FreePorts.ts";
 import { type Mint, openIssuer } from "../Issuer.ts";
 import { undescribed } from "./Described.ts";
 
@@ -22,19 +22,6 @@ export const allPermissions: ReadonlyArray<string> = [
 ];
 
 export const bootstrapSecret = "a secret of this test alone, 32+ ".replaceAll(" ", "-").padEnd(40, "x");
-
-/** A port that was free a moment ago. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no port")),
-      );
-    });
-  });
 
 type Extra = string | ((httpPorts: ReadonlyArray<number>) => string);
 

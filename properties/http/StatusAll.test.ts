@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { fakeService, jsonReply } from "../cli/FakeService.ts";
 import { runInProcess } from "../cli/InProcess.ts";
-import { freePort, registration, ServerCluster } from "./ServerCluster.ts";
+import { freePort } from "../drill/FreePorts.ts";
+import { registration, ServerCluster } from "./ServerCluster.ts";
 
 let cluster: ServerCluster;
 beforeAll(async () => {

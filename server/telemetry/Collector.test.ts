@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { issue } from "../../properties/http/Certificates.ts";
-import { freePort } from "../../properties/http/ServerCluster.ts";
+import { freePort } from "../../properties/drill/FreePorts.ts";
+
 import { type Manner, OtlpCollector } from "../../properties/http/OtlpCollector.ts";
 import { collectorAt } from "./Collector.ts";
 
