@@ -1,13 +1,24 @@
 /** The container file, the Kubernetes manifests, and the script that makes TLS material, which the drill runs peers with. */
 import { spawnSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { Effect } from "effect";
 import { afterAll, describe, expect, it } from "vitest";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { loadConfig } from "../server/config/ConfigFile.ts";
+import { databaseFile, directoryFault, prepareDirectory } from "../server/sqlite/StoreDirectory.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "custody-deploy-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,6 +34,14 @@ const [container] = spec.containers;
 const containerFile = readFileSync("deploy/Containerfile", "utf8");
 const program: string = JSON.parse(readFileSync("package.json", "utf8")).bin.custody;
 
+/** What a node does to a volume before a pod has it, where the pod names an `fsGroup`; all but the owners. */
+const mount = (volume: string, { fsGroupChangePolicy: policy }: { readonly fsGroupChangePolicy?: string }): void => {
+  const wanted = (path: string): number => (statSync(path).isDirectory() ? 0o2770 : 0o660);
+  if (policy === "OnRootMismatch" && (statSync(volume).mode & wanted(volume)) === wanted(volume)) return;
+  const names = ["", ...readdirSync(volume, { recursive: true, encoding: "utf8" })];
+  for (const path of names.map((name) => join(volume, name))) chmodSync(path, statSync(path).mode | wanted(path));
+};
+
 describe("deploy/kubernetes.yaml", () => {
   it("runs as nobody, with nothing that can be written but data, keys in memory and temporary files", () => {
     expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10_001 });
@@ -35,6 +54,20 @@ describe("deploy/kubernetes.yaml", () => {
       });
     const writable = container.volumeMounts.filter((each: { readOnly?: boolean }) => each.readOnly !== true);
     expect(writable.map((each: { mountPath: string }) => each.mountPath)).toEqual(["/var/lib/custody", "/tmp"]);
+  });
+
+  it("leaves a data folder closed to others when a pod is made anew and its volume is mounted again", () => {
+    const volume = mkdtempSync(join(folder, "volume-"));
+    const { mountPath } = container.volumeMounts.find((each: { name: string }) => each.name === "data");
+    const { peer } = parse(manifest("ConfigMap", "custody-config").data["peer.yaml"]);
+    const dataDir = join(volume, relative(mountPath, peer["data-dir"]));
+    for (const _start of ["first", "second"]) {
+      mount(volume, spec.securityContext);
+      Effect.runSync(prepareDirectory(dataDir));
+      writeFileSync(`${databaseFile(dataDir)}-wal`, "", { mode: 0o600 });
+    }
+    mount(volume, spec.securityContext);
+    expect(directoryFault(dataDir)).toBeUndefined();
   });
 
   it("restarts no peer for being sealed, and sends callers where a change would be accepted", () => {
