@@ -182,6 +182,22 @@ describe("a folder for a backup", () => {
     expect(await restored(own)).toMatchObject({ code: 0, stderr: "" });
   });
 
+  it("that this user cannot make is to be made for it, not the folder above opened to it", async () => {
+    const placed = Effect.gen(function* () {
+      const archive = yield* openArchive(file);
+      yield* placeBackup(
+        archive,
+        "/proc/custody-data",
+        crypto,
+        () => undefined,
+        () => Promise.resolve(Number.POSITIVE_INFINITY),
+      );
+    }).pipe(Effect.scoped, Effect.either, Effect.runPromise);
+    expect(await placed).toMatchObject({
+      left: { message: "/proc/custody-data: cannot be made; have it made, and given to this user with mode 0700" },
+    });
+  });
+
   it("takes one beside what a peer that was killed has left there", async () => {
     const folder = join(cluster.folder, "killed");
     mkdirSync(folder, { mode: 0o700 });

@@ -73,8 +73,7 @@ const made = (directory: string): Effect.Effect<void, BackupFault, Scope> =>
         Effect.acquireRelease(
           Effect.try({
             try: () => mkdirSync(directory, { mode: 0o700 }),
-            catch: () =>
-              refused(directory, "cannot be created; give this user write permission on the folder above it"),
+            catch: () => refused(directory, "cannot be made; have it made, and given to this user with mode 0700"),
           }),
           () =>
             Effect.sync(() => {

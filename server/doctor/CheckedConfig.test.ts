@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Effect, Either } from "effect";
@@ -134,7 +134,7 @@ describe("a configuration whose files do not hold", () => {
       "cluster.bootstrap-secret.file",
       "auth.jwks.file",
     ]);
-    expect(found[0]).toContain("its parent folder does not exist");
+    expect(found[0]).toMatch(/its parent folder does not exist; have .*nowhere\/data made, and given to the user/);
     expect(found[1]).toContain("CN=expired expired on 2029-12-31");
     expect(found[2]).toContain("run chmod 600");
     expect(found[3]).toContain("does not exist");
@@ -160,6 +160,22 @@ describe("a configuration whose files do not hold", () => {
   it("is refused for its settings before any file is looked at", async () => {
     expect(await problems({ jwks: "missing.json", more: "sael: {}" })).toEqual([
       expect.stringMatching(/^sael: unknown key/),
+    ]);
+  });
+
+  /** A folder in which this user can make nothing. */
+  const foreign = ["/", "/proc/1"].find((each) => {
+    try {
+      accessSync(each, constants.W_OK);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+
+  it.skipIf(foreign === undefined)("is refused where this user may not make the data folder", async () => {
+    expect(await problems({ dataDir: `${foreign}/custody-data` })).toEqual([
+      expect.stringMatching(/custody-data does not exist, and this user may not make it; have .* made, and given to/),
     ]);
   });
 

@@ -48,11 +48,13 @@ const dataFolderProblems = ({ peer: { dataDir } }: Config): ReadonlyArray<Config
   const status = statSync(folder, { throwIfNoEntry: false });
   if (status !== undefined && !status.isDirectory())
     return [{ path, message: `${folder} is not a folder; name another` }];
-  const [place, what] = status === undefined ? [dirname(folder), "its parent folder"] : [folder, "it"];
-  if (!mayUse(place, constants.F_OK))
-    return [{ path, message: `${folder}: ${what} does not exist; create it, and give it to the user of the peer` }];
-  if (!mayUse(place, constants.R_OK | constants.W_OK | constants.X_OK))
-    return [{ path, message: `${folder}: this user may not write in ${what}; run this as the user of the peer` }];
+  const have = `have ${folder} made, and given to the user of the peer with mode 0700`;
+  if (status === undefined && !mayUse(dirname(folder), constants.F_OK))
+    return [{ path, message: `${folder}: its parent folder does not exist; ${have}` }];
+  if (status === undefined && !mayUse(dirname(folder), constants.R_OK | constants.W_OK | constants.X_OK))
+    return [{ path, message: `${folder} does not exist, and this user may not make it; ${have}` }];
+  if (status !== undefined && !mayUse(folder, constants.R_OK | constants.W_OK | constants.X_OK))
+    return [{ path, message: `${folder}: this user may not write in it; run this as the user of the peer` }];
   const fault = directoryFault(folder);
   return fault === undefined ? [] : [{ path, message: fault.message }];
 };
