@@ -157,6 +157,15 @@ describe("a configuration whose files do not hold", () => {
     expect(await problems({ more: `${others}, bootstrap-secret: {file: secret}}` })).toEqual([]);
   });
 
+  it("needs no secret where a promotion is to make it a member, and is told that none is read", async () => {
+    const target = `${others}, source: {id: 2, identity-key: ${"3d".repeat(32)}}`;
+    expect((await accepted({ more: `${target}}` })).warnings).toEqual([]);
+    const { warnings } = await accepted({ more: `${target}, bootstrap-secret: {file: missing.secret}}` });
+    expect(warnings).toEqual([
+      { path: "cluster.bootstrap-secret.file", message: expect.stringContaining("is ignored at a target") },
+    ]);
+  });
+
   it("is refused for its settings before any file is looked at", async () => {
     expect(await problems({ jwks: "missing.json", more: "sael: {}" })).toEqual([
       expect.stringMatching(/^sael: unknown key/),

@@ -75,14 +75,21 @@ interface Graded {
   readonly warnings: ReadonlyArray<ConfigProblem>;
 }
 
-/** A founded peer does not read the secret any more; one that is not cannot be founded without. */
+/** Why a start reads no bootstrap secret; undefined where it does. */
+const unreadBecause = ({ peer, cluster }: Config): string | undefined => {
+  if (isMarkedInitialized(peer.dataDir))
+    return "is ignored once the cluster is founded; remove the setting and delete the secret then";
+  // It founds nothing: it becomes a member by the signatures of all.
+  return cluster.source === undefined ? undefined : "is ignored at a target of a promotion; remove the setting";
+};
+
+/** One that is to found a cluster cannot do so without the secret. */
 const secretFindings = (config: Config, env: Environment): Effect.Effect<Graded> =>
   Effect.gen(function* () {
     const source = bootstrapSecretSource(config, env);
-    if (isMarkedInitialized(config.peer.dataDir)) {
-      const message = "is ignored once the cluster is founded; remove the setting and delete the secret then";
+    const message = unreadBecause(config);
+    if (message !== undefined)
       return { problems: [], warnings: source === undefined ? [] : [{ path: source, message }] };
-    }
     const faults = yield* problemsOf(loadBootstrapSecret(config, env));
     const isMissing = source === undefined && config.cluster.peers.length > 0 && !config.development;
     return { problems: isMissing ? [...faults, missingSecret] : faults, warnings: [] };
