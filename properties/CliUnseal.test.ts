@@ -79,6 +79,39 @@ describe("the unsealing ceremony", () => {
     expect(stderr).toContain("records do not hold");
   });
 
+  describe("at a peer whose audit has no room, which takes shares all the same", () => {
+    const problem = { status: 503, code: "AUDIT_UNAVAILABLE", retryable: false, hint: "Look at the log." };
+    /** One that needs so many shares. */
+    const full = (need: number) => {
+      let have = 0;
+      return ({ method }: Received): Reply => {
+        if (method === "POST") have += 1;
+        if (method === "POST") return jsonReply(503, problem);
+        return jsonReply(200, have < need ? { state: "SEALED", unsealing: { have, need } } : { state: "UNSEALED" });
+      };
+    };
+
+    it("hands in what is on standard input, by the peer's status", async () => {
+      const { code, stdout, stderr, received } = await against(full(2), ["unseal"], { input: "c2E=\nc2I=\nc2M=\n" });
+      expect({ code, stdout }).toEqual({ code: 0, stdout: "The peer is unsealed.\n" });
+      expect(received.filter(({ method }) => method === "POST")).toHaveLength(2);
+      expect(stderr).toContain("share accepted, 1 of 2");
+    });
+
+    it("tells a holder of one share that it is in, and not recorded", async () => {
+      const { code, stdout, stderr } = await against(full(3), ["unseal"], { input: "c2E=\n" });
+      expect([code, stdout]).toEqual([0, expect.stringContaining("1 of 3 shares are in. It takes 2 more shares")]);
+      expect(stderr).toContain("the share is taken, and the peer cannot record by whom");
+    });
+
+    it("ends with 1 where its status does not show that either", async () => {
+      const reply = ({ method }: Received) =>
+        method === "POST" ? jsonReply(503, problem) : jsonReply(200, { state: "SEALED" });
+      const { code, stderr } = await against(reply, ["unseal"], { input: "c2E=\n" });
+      expect([code, stderr]).toEqual([1, expect.stringContaining("AUDIT_UNAVAILABLE")]);
+    });
+  });
+
   it("ends with 2 when standard input is empty", async () => {
     const { code, stderr, received } = await against(progress(2), ["unseal"], { input: "\n" });
     expect({ code, sent: received.length }).toEqual({ code: 2, sent: 0 });

@@ -8,8 +8,9 @@ import { awaitVerified, progressText } from "./AwaitVerified.ts";
 import { CliFailure, usageFailure } from "./CliFailure.ts";
 import { printErrorLines, printLines, printResult } from "./Output.ts";
 import { STATUS_PATH } from "./PeerStatus.ts";
+import type { Service } from "./ServiceClient.ts";
 import { jsonOption, serviceOf, serviceOptions } from "./ServiceOptions.ts";
-import { promptForShare, sharesOnInput, submitShares } from "./UnsealShares.ts";
+import { promptForShare, sharesOnInput, submitShares, type UnsealStep } from "./UnsealShares.ts";
 
 const wholeNumber = (name: string, description: string) =>
   Options.integer(name).pipe(Options.withDescription(description), Options.withPseudoName("N"));
@@ -105,6 +106,21 @@ const unsealOptions = {
   json: jsonOption,
 };
 
+/** What was asked for was done, and could not be recorded. */
+const isUnaudited = ({ problem }: CliFailure): boolean => problem?.code === "AUDIT_UNAVAILABLE";
+
+/** How far the unseal is with a share that is in, though its holder got no answer that says so. */
+const takenUnaudited = (call: Service["call"], failure: CliFailure): Effect.Effect<UnsealStep, CliFailure> =>
+  Effect.gen(function* () {
+    const { body } = yield* call({ method: "GET", path: STATUS_PATH });
+    const { state, unsealing, verifying } = yield* readStatusAnswer(body);
+    if (state === "UNINITIALIZED" || (state === "SEALED" && unsealing === undefined)) return yield* failure;
+    yield* printErrorLines([
+      'the share is taken, and the peer cannot record by whom: see docs/operations.md, "The audit"',
+    ]);
+    return { state, have: 0, need: 0, ...unsealing, ...(verifying === undefined ? {} : { verifying }) };
+  });
+
 const unseal = Command.make("unseal", unsealOptions, ({ several, reset, service, json }) =>
   Effect.gen(function* () {
     const { call } = yield* serviceOf(service, process.env);
@@ -120,6 +136,7 @@ const unseal = Command.make("unseal", unsealOptions, ({ several, reset, service,
     const submit = (share64: string) =>
       call({ method: "POST", path: UNSEAL_PATH, body: { share64 } }).pipe(
         Effect.flatMap(({ body }) => readUnsealAnswer(body)),
+        Effect.catchIf(isUnaudited, (failure) => takenUnaudited(call, failure)),
         Effect.tap(({ have, need, state }) =>
           json || state === "UNSEALED" ? Effect.void : printErrorLines([`share accepted, ${have} of ${need}`]),
         ),
