@@ -69,13 +69,13 @@ const initializeRefusal = (step: Step, event: Initialize): Rejection | undefined
     return rejection(
       "INTEGRITY_FAILURE",
       "The stored records of this peer do not hold, so it cannot be told who it is.",
-      "Restore the peer's data folder from a backup, or replace the peer.",
+      "Restore it from any backup of its own.",
     );
   if (peer?.unsealedOnce === true)
     return rejection(
       "ALREADY_INITIALIZED",
       "This peer was initialized and unsealed before.",
-      "Unseal it with its shares; a lost peer is replaced, not initialized again.",
+      "Unseal it with its shares; where its disk is lost, restore it from any backup of its own.",
     );
   const faults = initializeFaults(step, event);
   return faults.length === 0
