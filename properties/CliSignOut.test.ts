@@ -1,4 +1,4 @@
-/** What becomes of a signature that is to go into a file: it is made once, and nobody may lose it. */
+/** What `custody sign` asks a peer for, and what becomes of a signature that is to go into a file: nobody may lose it. */
 import {
   chmodSync,
   existsSync,
@@ -75,4 +75,20 @@ it("prints it where the file cannot be written after all, and does not end as if
   const full = await signTo("/dev/full");
   expect([full.code, full.stdout]).toEqual([6, `${signature64}\n`]);
   expect(full.stderr).toContain("--out: /dev/full cannot be written (ENOSPC)");
+});
+
+it("asks for the public key where the peer lacks its share of the key, and others sign", async () => {
+  const missing = jsonReply(503, { status: 503, code: "SHARE_MISSING", hint: "Ask another peer." });
+  const at = (answers: Readonly<Record<string, Reply>>) =>
+    against(
+      ({ path }) => answers[path.split("?")[0]?.split("/").at(-1) ?? ""] ?? missing,
+      ["sign", "--key", "k1", "--data-file", join(folder, "m")],
+    );
+  const key = jsonReply(200, { scheme: "EdDSA", publicKey64: "AAAA" });
+  const { code, stdout, received } = await at({ public: key, sign: signed() });
+  expect([code, stdout]).toEqual([0, `${signature64}\n`]);
+  expect(JSON.parse(received.at(-1)?.body ?? "")).toMatchObject({ command: { artifact: { scheme: "EdDSA" } } });
+  const denied = await at({ public: jsonReply(403, { status: 403, code: "ACCESS_DENIED" }) });
+  expect([denied.code, denied.received.length]).toEqual([1, 2]);
+  expect(denied.stderr).toMatch(/SHARE_MISSING[^]*--scheme/);
 });

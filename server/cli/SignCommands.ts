@@ -3,7 +3,7 @@ import * as Command from "@effect/cli/Command";
 import * as Options from "@effect/cli/Options";
 import { Effect, Either } from "effect";
 import { Limits } from "../../core/base/Limits.ts";
-import { ARBITRARY } from "../../core/commands/keys/KeyId.ts";
+import { ARBITRARY, keyPath } from "../../core/commands/keys/KeyId.ts";
 import { openOut, outOption } from "./BytesOut.ts";
 import { CliFailure } from "./CliFailure.ts";
 import { readAuthority, readPublicKey, readSignature, readVerdict } from "./KeyAnswers.ts";
@@ -24,7 +24,10 @@ import { formOption, fromForm, inForm } from "./SignatureForm.ts";
 
 const schemeHelp = "The scheme of the key. Default: the service is asked.";
 
-/** The scheme of a key, as those know it who may sign with it. */
+/**
+ * The scheme of a key, as those know it who may sign with it. The catalog has no key whose share is missing at this
+ * peer, where others sign all the same; then its public key tells.
+ */
 const schemeToSign = ({ call }: Service, keyId: string): Effect.Effect<string, CliFailure> =>
   call({
     method: "GET",
@@ -32,6 +35,18 @@ const schemeToSign = ({ call }: Service, keyId: string): Effect.Effect<string, C
   }).pipe(
     Effect.flatMap(({ body }) => readAuthority(body)),
     Effect.map(({ commandSchema }) => commandSchema.properties.artifact.properties.scheme.const),
+    Effect.catchIf(
+      ({ problem }) => problem?.code === "SHARE_MISSING",
+      ({ kind, message, problem }) =>
+        call({ method: "GET", path: keyPath(keyId, "public") }).pipe(
+          Effect.flatMap(({ body }) => readPublicKey(body)),
+          Effect.map(({ scheme }) => scheme),
+          Effect.mapError(
+            () =>
+              new CliFailure({ kind, message, problem, hint: "or name the key's --scheme: then it is not asked for" }),
+          ),
+        ),
+    ),
   );
 
 /** It was signed: nobody may take a failure from here on for one of a request that was not sent. */
