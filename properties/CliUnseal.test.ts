@@ -157,6 +157,12 @@ describe("a rekey", () => {
     expect([given.code, given.received[0]?.body]).toEqual([0, '{"reset":true}']);
   });
 
+  it("says in its help that both numbers are given, or none", async () => {
+    const { stdout } = await against(() => jsonReply(500, {}), ["rekey", "--help"]);
+    expect(stdout).toContain("With --start and --new-threshold: how many new shares.");
+    expect(stdout).toContain("With --start and --new-shares: how many of them unseal.");
+  });
+
   it("refuses options that do not go together", async () => {
     const { code, received } = await against(() => jsonReply(500, {}), ["rekey", "--new-shares", "5"]);
     expect([code, received.length]).toEqual([2, 0]);

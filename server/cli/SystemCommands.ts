@@ -176,12 +176,14 @@ const afterLost = {
 
 const rekeyOptions = {
   start: Options.boolean("start").pipe(Options.withDescription("Begin; then the holders hand in their shares.")),
-  shares: wholeNumber("new-shares", "With --start: how many new shares. Default: as configured.").pipe(
-    Options.optional,
-  ),
-  threshold: wholeNumber("new-threshold", "With --start: how many of them unseal. Default: as configured.").pipe(
-    Options.optional,
-  ),
+  shares: wholeNumber(
+    "new-shares",
+    "With --start and --new-threshold: how many new shares. Default: as configured.",
+  ).pipe(Options.optional),
+  threshold: wholeNumber(
+    "new-threshold",
+    "With --start and --new-shares: how many of them unseal. Default: as configured.",
+  ).pipe(Options.optional),
   recipients: recipientOption,
   reset: Options.boolean("reset").pipe(
     Options.withDescription("Give up a rekey that is under way; the present shares stay as they are."),
