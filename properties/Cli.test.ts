@@ -114,6 +114,7 @@ describe("registering", () => {
 
   it.each([
     ["a signature", () => ["sign", "--key", "k1", "--scheme", "EdDSA", "--data-file", file("key.pem")]],
+    ["an invitation", () => ["approvers", "invite", "--id", "alice"]],
     ["a repair", () => ["keys", "repair", "k1", "--helper", "1", "--helper", "3"]],
   ])("does not say that %s whose outcome is open is found by the same command", async (_what, args) => {
     const problem = { status: 503, code: "KEY_REPLICATION_UNAVAILABLE", outcomeUnknown: true };
@@ -134,6 +135,11 @@ describe("where repeating an operator's call is no way to find its outcome", () 
     ["a new integrity key", ["rotate-integrity"], "integrityKeyVersion in custody status"],
     ["the start of a rekey", ["rekey", "--start"], "custody status: under rekey"],
     ["a share for a rekey", ["rekey"], "throw no share away"],
+    [
+      "an initialization",
+      ["init", "--peer-id", "1", "--threshold", "1", "--total", "1"],
+      "once it is SEALED, or after a minute",
+    ],
   ])("the hint says what to look at first: %s", async (_what, args, hint) => {
     const problem = { status: 503, code: "OUTCOME_UNKNOWN", outcomeUnknown: true };
     for (const reply of [jsonReply(503, problem), "cut"] as const) {

@@ -37,7 +37,7 @@ export const inviteThrough = (
   origin: string | undefined,
 ): Effect.Effect<InvitationLink, CliFailure> =>
   Effect.gen(function* () {
-    const answer = yield* call({ method: "POST", path: OPTIONS_PATH, body: invitee });
+    const answer = yield* call({ method: "POST", path: OPTIONS_PATH, body: invitee, beginsAnew: true });
     const invited = yield* readOptionsAnswer(answer.body);
     const { expiresAt, registrationId, publicKey } = invited;
     const { id: rpId } = publicKey.rp;

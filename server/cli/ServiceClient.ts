@@ -33,7 +33,7 @@ export interface ServiceCall {
   readonly text?: Uint8Array;
   /** Nothing is changed by it, whatever its method is. */
   readonly isRead?: boolean;
-  /** The same call once more finds nothing of this one: it signs, or repairs, anew. */
+  /** The same call once more finds nothing of this one: it signs, invites, or repairs, anew. */
   readonly beginsAnew?: boolean;
   /** What to do first where its outcome is not known: repeated, it is refused, or does more than was meant. */
   readonly lookFirst?: string;

@@ -84,11 +84,17 @@ const init = Command.make(
       const recipients = yield* recipientsIn(files);
       const joining = join ? { join } : {};
       const body = { peerId, threshold, total, ...joining, ...(recipients.length === 0 ? {} : { recipients }) };
-      const answer = yield* call({ method: "POST", path: "/v1/custody/system/init", body });
+      const answer = yield* call({
+        method: "POST",
+        path: "/v1/custody/system/init",
+        body,
+        lookFirst:
+          "look at custody status: once it is SEALED, or after a minute, repeat the command; of the shares only those of the last answer unseal it",
+      });
       const lines = json ? [] : initLines(yield* readInitAnswer(answer.body));
       yield* orLost(
         json ? printResult({ json, value: answer.body }) : printLines(lines),
-        "the peer is initialized, and its shares are lost: stop it, remove its data.dir and initialize it again",
+        "the peer is initialized, and its shares are lost: repeat the command, which makes new ones until the first unseal",
       );
     }).pipe(Effect.scoped),
 ).pipe(Command.withDescription("Initialize one peer and print its unseal shares, once."));
