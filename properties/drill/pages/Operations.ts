@@ -120,13 +120,10 @@ export const operations: Page<W> = {
       after: ({ folder }) => must(existsSync(join(folder, "systemd/custody.service")), "the unit was not copied"),
     },
     { of: "useradd --system", not: "services" },
+    { of: "install -dm 700", not: "services" },
     { of: "npm rebuild better-sqlite3", not: "packed" },
     {
-      of: "make-tls.sh tls",
-      as: {
-        run: (command) => `sh /opt/custody/node_modules/custody/deploy/${command}`,
-        because: "where the package has it",
-      },
+      of: "sh /opt/custody/node_modules/custody/deploy/make-tls.sh tls",
       prints: /^tls\/peer3\.example\.pem$/m,
     },
     {
@@ -200,11 +197,7 @@ export const operations: Page<W> = {
       after: async (world) => void (await alsoRun(world, "custody rekey --reset")),
     },
     {
-      of: "custody approvers invite --id alice",
-      as: {
-        run: (command) => `${command} --origin https://custody.example.com`,
-        because: "of the addresses that stand for peers here none is under `rp-id`",
-      },
+      of: "custody approvers invite --id alice --origin https://custody.example.com",
       prints: /https:\/\/custody\.example\.com\/enroll#\S{40,}/,
     },
     {
@@ -264,6 +257,7 @@ export const operations: Page<W> = {
         world.incarnation = (await machines.detail(OWN)).incarnation;
         await sandbox.close("SIGKILL");
         renameSync(machines.of(OWN).dataDir, `${machines.of(OWN).dataDir}.lost`);
+        mkdirSync(machines.of(OWN).dataDir, { mode: 0o700 });
         const { status } = await machines.ask(2, "approvers", registration("without-it"));
         must(status === 503, `a change without peer ${OWN} was answered ${status}`);
         const foreign = `custody restore --from peer1.tar --config ${machines.of(2).config}`;
