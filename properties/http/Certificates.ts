@@ -3,7 +3,8 @@ import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:cryp
 import { bits, boolean, der, integer, name, octets, oid, sequence, tagged, time } from "../webauthn/DerWriter.ts";
 
 const extension = (type: string, value: Uint8Array): Uint8Array => sequence(oid(type), octets(value));
-const commonName = (text: string): Uint8Array => name(["2.5.4.3", text]);
+/** A name that is empty has no part at all. */
+const commonName = (text: string): Uint8Array => (text === "" ? name() : name(["2.5.4.3", text]));
 
 const ecdsaWithSha256 = sequence(oid("1.2.840.10045.4.3.2"));
 const FOREVER = "99991231235959Z";

@@ -32,7 +32,7 @@ const keeping = (current: Config, config: Config, kept: ReadonlyMap<ListenerName
  * and the one in use stays; so does every setting that needs a start.
  *
  * @param running the configuration the peer was started with
- * @returns reloads once; calls in between wait for each other
+ * @returns reloads once, and never rejects; calls in between wait for each other
  */
 export const makeReload = (running: Config, ports: ReloadPorts): (() => Promise<void>) => {
   const { configFile, env, log, now, useTls, reloadKeys } = ports;
@@ -42,27 +42,50 @@ export const makeReload = (running: Config, ports: ReloadPorts): (() => Promise<
   const kept = (what: string, reason: string, listener?: ListenerName): void =>
     log.error("reload", { kept: what, listener, reason });
 
-  const reload = async (): Promise<void> => {
+  /** A signal must not end a peer: whatever a part throws is logged, and what that part has in use stays. */
+  const held = async <A>(what: string, otherwise: A, part: () => Promise<A>): Promise<A> => {
+    try {
+      return await part();
+    } catch (fault) {
+      kept(what, fault instanceof Error ? fault.message : "an unknown fault");
+      return otherwise;
+    }
+  };
+
+  const readFile = async (): Promise<Config | undefined> => {
     const fresh = await Effect.runPromise(Effect.either(loadConfig(configFile, env)));
-    if (Either.isLeft(fresh)) kept("configuration", fresh.left.message);
-    const { config, needsRestart } = takeOver(
-      current,
-      Either.getOrElse(fresh, () => current),
-    );
-    log.setLevel(config.peer.logLevel);
+    if (Either.isRight(fresh)) return fresh.right;
+    kept("configuration", fresh.left.message);
+    return undefined;
+  };
+
+  const renew = async (config: Config): Promise<boolean> => {
     const tls = await Effect.runPromise(renewedTls(config, now()));
     for (const [listener, { message }] of tls.kept) kept("certificates", message, listener);
     useTls(tls.material);
     // Broken files stay named for the next time; the others hold.
     current = keeping(current, config, tls.kept);
-    const keyFault = await reloadKeys();
-    if (keyFault !== undefined) kept("token keys", `auth.jwks: ${keyFault}`);
+    return tls.kept.size === 0;
+  };
+
+  const readKeys = async (): Promise<boolean> => {
+    const fault = await reloadKeys();
+    if (fault !== undefined) kept("token keys", `auth.jwks: ${fault}`);
+    return fault === undefined;
+  };
+
+  const reload = async (): Promise<void> => {
+    const fresh = await held("configuration", undefined, readFile);
+    const { config, needsRestart } = takeOver(current, fresh ?? current);
+    log.setLevel(config.peer.logLevel);
+    const certificates = await held("certificates", false, () => renew(config));
+    const tokenKeys = await held("token keys", false, readKeys);
     if (needsRestart.length > 0)
       log.warn("reload", { needsRestart: needsRestart.join(", "), reason: "these settings change at the next start" });
     log.info("reloaded", {
-      configuration: Either.isRight(fresh),
-      certificates: tls.kept.size === 0,
-      tokenKeys: keyFault === undefined,
+      configuration: fresh !== undefined,
+      certificates,
+      tokenKeys,
       logLevel: config.peer.logLevel,
     });
   };

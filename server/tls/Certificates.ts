@@ -12,7 +12,7 @@ export interface NamedCertificate {
   /** The key of the configuration, such as `peer-http.tls.cert`. */
   readonly path: string;
   readonly file: string;
-  /** Its subject in one line; chosen by whoever issued it. */
+  /** Its subject in one line, or its alternative names where it has none; chosen by whoever issued it. */
   readonly subject: string;
   /** Unix milliseconds. */
   readonly validFrom: number;
@@ -61,12 +61,18 @@ const readCertificates = (file: string | undefined): Effect.Effect<ReadonlyArray
         Effect.catchAll(() => Effect.succeed([])),
       );
 
+/** A subject may be empty (RFC 5280 4.1.2.6): then there is none in Node 20, against its types, and "" in later ones. */
+const nameOf = ({ subject, subjectAltName }: X509Certificate): string => {
+  const text = (subject as string | undefined) ?? "";
+  return text === "" ? (subjectAltName ?? "a certificate without a name") : text.replaceAll("\n", ", ");
+};
+
 const named =
   (path: string, file: string) =>
   (certificate: X509Certificate): NamedCertificate => ({
     path,
     file,
-    subject: certificate.subject.replaceAll("\n", ", "),
+    subject: nameOf(certificate),
     validFrom: Date.parse(certificate.validFrom),
     expiresAt: Date.parse(certificate.validTo),
   });
