@@ -90,6 +90,8 @@ export const Limits = {
   subjectBytes: 1024,
   issuerBytes: 2048,
   tokenIdBytes: 1024,
+  /** What a row of the audit tells in words. */
+  auditDetailBytes: 512,
   /** A request's If-Match header. */
   ifMatchBytes: 256,
   /** Room for one abort comes back after so many milliseconds. */

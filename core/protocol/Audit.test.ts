@@ -3,8 +3,9 @@ import { founded } from "../../properties/cluster/Cluster.ts";
 import { openStep } from "../../properties/cluster/OpenStep.ts";
 import type { Rows, Write } from "../Tables.ts";
 import { protocolTables } from "./Tables.ts";
-import { auditOperators } from "./Audit.ts";
+import { auditFounding, auditOperators } from "./Audit.ts";
 import type { NumberedAct } from "./OperatorAct.ts";
+import { membershipOf } from "./Topology.ts";
 
 const numbered = (no: number, isKept: boolean): NumberedAct => ({
   no,
@@ -32,6 +33,26 @@ describe("the audit of a peer", () => {
       expect(row).toMatchObject({ event: "CLUSTER_FOUNDED", actor: undefined, request: undefined, outcome: "APPLIED" });
       expect(row?.detail).toMatch(/^cluster [0-9a-f]{64} of peers 1, 2, 3$/);
     }
+  });
+
+  it.each([
+    [61, /^cluster [0-9a-f]{64} of peers 65475, (?:\d{5}, ){59}65535$/],
+    [62, /^cluster [0-9a-f]{64} of peers 65474, (?:\d{5}, ){58}65533 and 2 more$/],
+    [64, /^cluster [0-9a-f]{64} of peers 65472, (?:\d{5}, ){58}65531 and 4 more$/],
+  ])("names as many of %d members with the longest ids as its row takes", (total, names) => {
+    const step = openStep(founded(), 1);
+    const { topology } = step.membership;
+    const members = topology.members.slice(0, 1).flatMap((member) =>
+      Array.from({ length: total }, (_, index) => ({
+        ...member,
+        peerId: 65_535 - total + 1 + index,
+        shareIndex: index + 1,
+      })),
+    );
+    auditFounding(step, membershipOf(step.context.crypto, { ...topology, members }));
+    expect(auditOf(step.finish(() => undefined).writes).map(({ detail }) => detail)).toEqual([
+      expect.stringMatching(names),
+    ]);
   });
 
   it("takes what operators did in, chained, and what was kept once", () => {

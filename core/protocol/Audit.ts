@@ -1,6 +1,7 @@
 /** The audit: a record of every change and every operator's call. Each peer chains its own. */
 import { digest, record } from "../codec/Codec.ts";
 import type { Digest } from "../base/Digest.ts";
+import { Limits } from "../base/Limits.ts";
 import type { Crypto } from "../crypto/Crypto.ts";
 import { countersRow } from "./PeerState.ts";
 import { numberKey, protocolTables, type Rows, SELF } from "./Tables.ts";
@@ -85,14 +86,25 @@ export const auditOfKey = (
   did: Pick<Event, "event" | "outcome" | "id" | "actor" | "keyId" | "generation" | "entryPeer" | "request" | "detail">,
 ): void => append(step, { ...did, timestamp: step.now });
 
+/** Ids of five digits that fit into a row with the cluster's id, and with how many more there are. */
+const NAMED_MEMBERS = 60;
+
+/** Names all members where their ids fit into the row, however long; else the first ones. The topology has them all. */
+const foundedBy = ({ peerIds, topology }: Membership): string => {
+  const naming = (members: string): string => `cluster ${topology.clusterId} of peers ${members}`;
+  const all = naming(peerIds.join(", "));
+  if (all.length <= Limits.auditDetailBytes) return all;
+  return naming(`${peerIds.slice(0, NAMED_MEMBERS).join(", ")} and ${peerIds.length - NAMED_MEMBERS} more`);
+};
+
 /** The founding: who belongs to the cluster from now on. No caller requested it. */
-export const auditFounding = (step: Step, { digest, peerIds, topology }: Membership): void =>
+export const auditFounding = (step: Step, membership: Membership): void =>
   append(step, {
-    id: digest,
+    id: membership.digest,
     timestamp: step.now,
     event: "CLUSTER_FOUNDED",
     outcome: "APPLIED",
-    detail: `cluster ${topology.clusterId} of peers ${peerIds.join(", ")}`,
+    detail: foundedBy(membership),
   });
 
 /** A step of a promotion at this peer; before a peer is a member no transaction updates the counters by itself. */

@@ -57,7 +57,7 @@ const auditFields = {
   outcome: text(64),
   /** For an operator's call only: its request id, and how often the same was refused in a minute. */
   requestId: nullable(text(128)),
-  detail: text(512),
+  detail: text(Limits.auditDetailBytes),
   times: uint,
 };
 
