@@ -207,6 +207,20 @@ describe("a folder for a backup", () => {
     expect(readdirSync(folder)).toEqual(expect.arrayContaining([...names, "custody.db"]));
   });
 
+  it("takes one where a disk is mounted, and beside what a doctor that was killed has left; beside nothing else", async () => {
+    const folder = join(cluster.folder, "mounted");
+    mkdirSync(join(folder, "lost+found"), { recursive: true, mode: 0o700 });
+    const probe = ".custody-doctor-0123456789abcdef";
+    writeFileSync(join(folder, probe), "half");
+    for (const other of ["lost+found.old", `${probe}0`, ".custody-doctor-", "notes.txt"]) {
+      writeFileSync(join(folder, other), "mine");
+      expect(await restored(folder)).toMatchObject({ code: 2, stderr: expect.stringContaining(`holds ${other};`) });
+      rmSync(join(folder, other));
+    }
+    expect(await restored(folder)).toMatchObject({ code: 0, stderr: "" });
+    expect(readdirSync(folder)).toEqual(expect.arrayContaining(["lost+found", probe, "custody.db"]));
+  });
+
   it("on a disk without room for it takes none, and nothing is left behind; with room it does", async () => {
     const folder = join(cluster.folder, "tight");
     const placed = (missing: number) =>

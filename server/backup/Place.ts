@@ -31,6 +31,9 @@ const left = new Set([
   UNFINISHED,
 ]);
 
+/** Of a file system that is mounted there, and of a doctor that was killed (Disk.ts); neither is in a peer's way. */
+const isBeside = (name: string): boolean => name === "lost+found" || /^\.custody-doctor-[0-9a-f]{16}$/.test(name);
+
 const refused = (directory: string, what: string): BackupFault =>
   new BackupFault({ kind: "unusable", message: `${directory}: ${what}` });
 
@@ -49,7 +52,7 @@ const folderFault = (directory: string): string | undefined => {
   const names = readdirSync(directory);
   const database = names.find((name) => /^custody\.db(-wal|-shm|-journal)?$/.test(name));
   if (database !== undefined) return `holds ${database} already; stop its peer and move the folder away first`;
-  const stranger = names.find((name) => !left.has(name));
+  const stranger = names.find((name) => !left.has(name) && !isBeside(name));
   return stranger === undefined ? undefined : `holds ${stranger}; name a folder that is empty, or not there yet`;
 };
 
