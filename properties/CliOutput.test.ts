@@ -50,6 +50,19 @@ it("is the loss of a signature that was made, and no wrong usage", async () => {
   }
 }, 60_000);
 
+it("is the loss of unseal shares, which the same command makes anew: nothing has to be removed", async () => {
+  const answer = { peerId: 2, threshold: 2, total: 3, shares64: ["c2hhcmUx", "c2hhcmUy"], sharesNeeded: 2 };
+  const service = await fakeService(() => jsonReply(200, answer));
+  try {
+    const line = "custody init --peer-id 2 --threshold 2 --total 3 >/dev/full";
+    const { code, stderr } = await shell(line, { CUSTODY_URL: service.url });
+    expect([code, stderr]).toEqual([6, expect.stringContaining("repeat the command, which makes new ones")]);
+    expect(stderr).not.toMatch(/remove|data[.-]dir|c2hhcmU/);
+  } finally {
+    await service.close();
+  }
+}, 60_000);
+
 it("ends a command that goes on once its reader went away", async () => {
   const all = auditEvents(40);
   let last = 0;
