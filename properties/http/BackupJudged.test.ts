@@ -210,7 +210,10 @@ describe("a peer on a copy", () => {
         await alone.stop(1);
         rmSync(dataDir, { recursive: true });
         const args = ["restore", "--from", file, "--config", alone.member(1).configFile];
-        expect(await runInProcess(args, {})).toMatchObject({ code: 0, stderr: "" });
+        const restored = await runInProcess(args, {});
+        expect(restored).toMatchObject({ code: 0, stderr: "" });
+        expect(restored.stdout).toContain("which has only what the backup has: register again what came later");
+        expect(restored.stdout).not.toMatch(/other members|declares the restore by itself/);
         const restart = async (): Promise<void> => {
           await alone.run(1);
           await alone.unseal(1);
@@ -218,6 +221,7 @@ describe("a peer on a copy", () => {
         };
         await restart();
         expect(alone.logs.some((line) => line.includes("A cluster of one has no other member"))).toBe(true);
+        expect(declared(alone)).toBe(0);
         expect((await alone.read(1, String(written.json["ref"]))).text).toBe(written.text);
         await vi.waitFor(
           async () => {

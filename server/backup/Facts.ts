@@ -7,6 +7,10 @@ import type { BackupFacts } from "./Manifest.ts";
 
 export type StoredFacts = Omit<BackupFacts, "madeAt" | "program" | "bytes" | "sha256">;
 
+/** How many members the peer's cluster has, or is to have once it is founded; 0 for a peer that was never initialized. */
+export const membersIn = (view: RowView): number =>
+  view.get("topology", SELF)?.topology.members.length ?? view.get("peer", SELF)?.total ?? 0;
+
 /** Undefined for the database of a peer that was never initialized. Throws where a row does not hold. */
 export const storedFacts = (view: RowView, crypto: Crypto): StoredFacts | undefined => {
   const peer = view.get("peer", SELF);

@@ -17,7 +17,7 @@ import { SealedStore } from "../../runtime/SealedStore.ts";
 import { sqliteCode, type StoreOpenError, storeOpenError, type StoreOpenReason } from "../sqlite/StoreOpenError.ts";
 import { type BackupFault, broken, faultOf, type OpenArchive, unusable } from "./Archive.ts";
 import { openCopy } from "./CopyStore.ts";
-import { storedFacts } from "./Facts.ts";
+import { membersIn, storedFacts } from "./Facts.ts";
 import { type BackupFacts, damage, type Finding, isSigned, type Manifest } from "./Manifest.ts";
 import { freeBytes, spaceFault } from "./Space.ts";
 import { type Tell, unpack } from "./Unpack.ts";
@@ -141,12 +141,13 @@ const storedVerdict = async (
   database: string,
   facts: BackupFacts,
   tell: (rows: number) => void,
-): Promise<Verdict> => {
+): Promise<Either.Either<number, Finding>> => {
   try {
     if (!isAsSaid(facts, storedFacts(store, crypto)))
       return damage("its database tells of another peer or moment than its manifest");
     const topology = topologyVerdict(crypto, store, facts);
-    return Either.isLeft(topology) ? topology : await rowsVerdict(crypto, store, facts, tell);
+    const rows = Either.isLeft(topology) ? topology : await rowsVerdict(crypto, store, facts, tell);
+    return Either.map(rows, () => membersIn(store));
   } catch (fault) {
     if (fault instanceof UnreadableRow)
       return Either.left({
@@ -171,6 +172,7 @@ export const judgeManifest = (file: string, manifest: Manifest, crypto: Crypto):
  *
  * @param file how the backup is called in a fault
  * @param tell told how many rows are verified
+ * @returns how many members its peer's cluster has, or is to have
  */
 export const judgeDatabase = (
   file: string,
@@ -178,7 +180,7 @@ export const judgeDatabase = (
   { facts }: Manifest,
   crypto: Crypto,
   tell: (rows: number) => void,
-): Effect.Effect<void, BackupFault> =>
+): Effect.Effect<number, BackupFault> =>
   Effect.gen(function* () {
     const { bytes, isMarked, faults } = yield* openCopy(database);
     const [fault] = yield* faults;
@@ -186,7 +188,7 @@ export const judgeDatabase = (
     if (!isMarked) return yield* broken(file, "its database lacks the mark of a copy");
     const store = new SealedStore(bytes, crypto);
     const verdict = yield* Effect.promise(() => storedVerdict(crypto, store, database, facts, tell));
-    if (Either.isLeft(verdict)) return yield* faultOf(file, verdict.left);
+    return yield* Either.mapLeft(verdict, (finding) => faultOf(file, finding));
   }).pipe(
     Effect.scoped,
     Effect.catchTag("StoreOpenError", (error) => Effect.fail(faultOf(file, findingOf(database, error)))),

@@ -96,6 +96,7 @@ const assertSpace = (directory: string, bytes: number, free: FreeBytes): Effect.
  * at its first start.
  *
  * @param free how much the disk of a folder has left
+ * @returns how many members the backup's cluster has, or is to have
  */
 export const placeBackup = (
   archive: OpenArchive,
@@ -103,7 +104,7 @@ export const placeBackup = (
   crypto: Crypto,
   tell: Tell,
   free = freeBytes,
-): Effect.Effect<void, BackupFault> =>
+): Effect.Effect<number, BackupFault> =>
   Effect.gen(function* () {
     const directory = resolve(folder);
     const fault = folderFault(directory);
@@ -115,7 +116,7 @@ export const placeBackup = (
     const remove = Effect.sync(() => rmSync(unfinished, { force: true }));
     yield* Effect.acquireRelease(remove, () => remove);
     yield* unpack(archive, unfinished, tell);
-    yield* judgeDatabase(archive.file, unfinished, archive.manifest, crypto, () => undefined);
+    const members = yield* judgeDatabase(archive.file, unfinished, archive.manifest, crypto, () => undefined);
     yield* Effect.try({
       try: () => {
         // First the mark: between the two a peer must not begin anew here.
@@ -126,4 +127,5 @@ export const placeBackup = (
       },
       catch: () => refused(directory, "the database could not be given its name; check the disk"),
     });
+    return members;
   }).pipe(Effect.scoped);

@@ -62,6 +62,14 @@ const configured = (config: string, { peerId }: BackupFacts): Effect.Effect<stri
     return peer.dataDir;
   });
 
+/** What the peer does about the time since its backup, and what is left to its operator. */
+const sinceThen = ({ cluster }: BackupFacts, members: number): string =>
+  members === 1
+    ? "It is of a cluster of one, which has only what the backup has: register again what came later. If it was promoted since, its peers show it that; declare the restore then."
+    : cluster === undefined
+      ? "It is from before the founding: the peer declares the restore by itself as soon as it has its cluster."
+      : "It declares the restore by itself, and takes the registry from the other members.";
+
 const place = (from: string, { data, config, topology }: Placing, json: boolean) =>
   Effect.gen(function* () {
     if ((data === undefined) === (config === undefined))
@@ -73,16 +81,14 @@ const place = (from: string, { data, config, topology }: Placing, json: boolean)
     yield* assertTopology(from, facts, Option.fromNullable(topology));
     const directory = resolve(data ?? (yield* configured(config ?? "", facts)));
     const bar = progressBar("restoring", facts.bytes);
-    yield* Effect.ensuring(placeBackup(archive, directory, crypto, bar.tell), Effect.sync(bar.end));
+    const members = yield* Effect.ensuring(placeBackup(archive, directory, crypto, bar.tell), Effect.sync(bar.end));
     if (json) return yield* printLines([jsonLine({ ...factValue(from, facts), dataDir: directory })]);
     yield* printLines(
       [
         `The backup is in ${directory}:`,
         ...factLines(facts).map((each) => `  ${each}`),
         "Now start the peer and unseal it with the shares of that time.",
-        facts.cluster === undefined
-          ? "It is from before the founding: the peer declares the restore by itself as soon as it has its cluster."
-          : "It declares the restore by itself, and takes the registry from the other members.",
+        sinceThen(facts, members),
       ].map(printable),
     );
   }).pipe(
@@ -125,6 +131,6 @@ export const restoreCommand = Command.make("restore", restoreOptions, ({ placing
   }),
 ).pipe(
   Command.withDescription(
-    "Put a backup back (--from), or declare at a running peer that its disk is an older one. With --from, all of it is checked before anything is touched, and the peer declares the restore by itself when it is started. Without, the peer takes the registry from the other members. Best before unsealing it.",
+    "Put a backup back (--from), or declare at a running peer that its disk is an older one. With --from, all of it is checked before anything is touched, and the peer, unless it is a cluster of one, declares the restore by itself when it is started. Without, the peer takes the registry from the other members. Best before unsealing it.",
   ),
 );

@@ -1,6 +1,7 @@
 /**
  * A peer whose database was made by a backup speaks from an old disk: whoever put it there, the restore is declared at
- * every start, before anybody can unseal the peer, until its new incarnation is stored (protocol.md 4i).
+ * every start, before anybody can unseal the peer, until its new incarnation is stored (protocol.md 4i). A cluster of
+ * one goes on from what it has, and its log says so.
  */
 import { Effect } from "effect";
 import type { Scope } from "effect/Scope";
@@ -48,11 +49,14 @@ const declare = async (
     log.error("audit", { reason: fault instanceof Error ? fault.message : "unknown" });
   }
   const isAlone = declared._tag === "Rejected" && declared.rejection.code === "RESTORE_IMPOSSIBLE";
-  const reason =
-    declared._tag === "Rejected"
-      ? `${declared.rejection.detail} ${declared.rejection.hint}`
-      : "it begins with the unseal, and takes the registry from the other members";
-  log.warn("the database is a backup's: a restore is declared", { reason });
+  if (declared._tag === "Rejected")
+    log.warn("the database is a backup's: no restore can be declared", {
+      reason: `${declared.rejection.detail} ${declared.rejection.hint}`,
+    });
+  else
+    log.warn("the database is a backup's: a restore is declared", {
+      reason: "it begins with the unseal, and takes the registry from the other members",
+    });
   const isSettled = ({ fitness, signed }: PeerState): boolean =>
     fitness.unsealed && fitness.integrityFault === undefined && (isAlone || signed.chain.incarnation !== before);
   const stop = (): void => clearInterval(watch);

@@ -69,11 +69,14 @@ it.each<[string, "configuration" | "certificates" | "tokenKeys", () => Partial<R
     "configuration",
     () => ({ env: Object.defineProperty({}, "CUSTODY_PEER_LOG_LEVEL", { enumerable: true, get: once() }) }),
   ],
-])("keeps the %s where reading them throws, takes the rest, and reloads all the next time", async (kept, part, ports) => {
-  const reload = await reloading(ports());
-  await expect(reload()).resolves.toBeUndefined();
-  expect(said()).toEqual({ kept: [[kept, "not today"]], end: { ...all, [part]: false } });
-  configure("debug");
-  await reload();
-  expect(said()).toEqual({ kept: [], end: { ...all, logLevel: "debug" } });
-});
+])(
+  "keeps the %s where reading them throws, takes the rest, and reloads all the next time",
+  async (kept, part, ports) => {
+    const reload = await reloading(ports());
+    await expect(reload()).resolves.toBeUndefined();
+    expect(said()).toEqual({ kept: [[kept, "not today"]], end: { ...all, [part]: false } });
+    configure("debug");
+    await reload();
+    expect(said()).toEqual({ kept: [], end: { ...all, logLevel: "debug" } });
+  },
+);
