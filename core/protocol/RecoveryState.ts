@@ -60,6 +60,11 @@ export interface Transfer {
   /** Applied slots settled in this pass, and the highest slot that is settled. */
   readonly applied: number;
   readonly decided: number;
+  /**
+   * The highest slot that is believed, as others whose registry could be taken instead know none so far ahead; undefined
+   * where there is nobody else to ask. A writer that lies can prove any number of aborted slots by its own receipts.
+   */
+  readonly reach: number | undefined;
   /** The highest slot that was applied; 0 where there is none. */
   readonly newest: number;
   /** Once all slots are settled: the registry read again from the first row, to compare its root. */

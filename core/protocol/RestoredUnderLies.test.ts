@@ -233,3 +233,53 @@ it("gives a helper up that leaves out another slot in each pass, and takes the r
   expectWhole(cluster, 3);
   expect(pass).toBe(2);
 });
+
+/** Aborted slots of a lying writer from a number on, each with its receipt, as a page that is not the last one. */
+const endlessPage = (cluster: Cluster, like: PrepareItem, from: number) => {
+  const made = { ...like, proposal: { ...like.proposal, seq: from - 1 } };
+  const items = forged(cluster, made, CAPACITIES.offeredSlots).map(({ proposal, receipt: writerReceipt }) => ({
+    key: slotKey(proposal.epoch, proposal.seq),
+    proposalId: proposalId(crypto, proposal),
+    certificate: undefined,
+    writerReceipt,
+  }));
+  return { items, upTo: items.at(-1)?.key, alike: undefined };
+};
+
+/** The writer offers peer 3 page after page of these behind its last slot, as long as it is asked for more. */
+const restoredWithoutEnd = (size: number) => {
+  const cluster = new Cluster(size);
+  cluster.pass(2_000);
+  const made: Array<PrepareItem> = [];
+  cluster.tamper = (_from, _to, message) => {
+    if (message._tag === "Prepare") made.push(...message.items);
+    return message;
+  };
+  register(cluster, "alice", 7);
+  const [like] = made;
+  if (like === undefined) throw new Error("nothing was proposed");
+  const pages: Array<string | undefined> = [];
+  cluster.tamper = (from, to, message) => {
+    if (from !== 1 || to !== size || message._tag !== "SnapshotOffer") return message;
+    if (message.after === "") return { ...message, upTo: slotKey(1, 1) };
+    const page = endlessPage(cluster, like, 1 + Number(message.after.slice(message.after.indexOf(".") + 1)));
+    return pages.push(page.upTo) > 100 ? undefined : { ...message, ...page };
+  };
+  declare(cluster, size);
+  cluster.pass(8_000);
+  return { cluster, pages };
+};
+
+describe("a restored member whose helper goes on with aborted slots without end", () => {
+  it("asks another one once these are far ahead of what the others know, and takes the registry from that", () => {
+    const { cluster, pages } = restoredWithoutEnd(3);
+    expectWhole(cluster, 1);
+    expect(pages).toHaveLength(1 + CAPACITIES.slotWindow / CAPACITIES.offeredSlots);
+    expect(cluster.tables.get(3)?.get("slots")?.size).toBe(cluster.tables.get(2)?.get("slots")?.size);
+  });
+
+  it("goes on with it where there is nobody else", () => {
+    const { pages } = restoredWithoutEnd(2);
+    expect(pages.length).toBeGreaterThan(100);
+  });
+});

@@ -53,7 +53,7 @@ export const waitFor = (step: Step, waitsFor: string, distrusted: PeerId | undef
 
 export const freshTransfer = (
   step: Step,
-  from: Pick<Transfer, "helper" | "root" | "count" | "isShared">,
+  from: Pick<Transfer, "helper" | "root" | "count" | "isShared" | "reach">,
 ): Transfer => ({
   ...from,
   union: undefined,
@@ -76,7 +76,7 @@ export const askSource = (step: Step, union: Union, undone: boolean): void => {
   if (source === undefined) return;
   const { set, approvers: count } = step.state.registry;
   const root = step.context.crypto.setDigest(set);
-  requestMore(step, { ...freshTransfer(step, { helper: source.peerId, root, count, isShared: true }), union, undone });
+  requestMore(step, { ...freshTransfer(step, { helper: source.peerId, root, count, isShared: true, reach: undefined }), union, undone });
 };
 
 /** At most this many pages of a helper hold only refused or prepared slots that are not decided. */
@@ -122,6 +122,8 @@ export const onSnapshotOffer = (step: Step, from: PeerId, offer: MessageOf<"Snap
   if (installed === undefined) return waitFor(step, `peer ${from} offers what does not hold`, from);
   if (installed.isSeen) hide(step);
   const next = { ...settledBy(step, transfer, installed), empty };
+  if (next.reach !== undefined && next.decided > next.reach)
+    return waitFor(step, `peer ${from} offers slots that no other member has come near`, from);
   if (next.undone && next.isAgain) return waitFor(step, `peer ${from} leaves out what it offered before`, from);
   if (installed.upTo !== undefined) return requestMore(step, { ...next, after: installed.upTo });
   // What is asked for says which slots are here, and that is known once those of this pass are committed.
