@@ -364,6 +364,17 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     }),
   },
   {
+    name: "follows-without-end",
+    changes: "a restored peer follows a helper however far its slots go",
+    finds: "S26",
+    schedule: "source-omits",
+    tampering: () => ({
+      stepped: (_world, _peer, { rejoining: { recovery } }) => {
+        if (recovery?.transfer !== undefined) Object.assign(recovery.transfer, { reach: undefined });
+      },
+    }),
+  },
+  {
     name: "erases-what-was-not-offered",
     changes: "a restored peer erases its share of a generation as soon as a helper does not offer that",
     finds: "K8",

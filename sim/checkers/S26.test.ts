@@ -1,12 +1,13 @@
 /** What a restored peer has been told by the others when it takes the registry over. */
 import { expect, it } from "vitest";
+import { answers, cluster, offer, OTHER } from "../../properties/cluster/BeingRestored.ts";
 import { crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { watched } from "../../properties/cluster/Watching.ts";
 import { declare, register } from "../../properties/cluster/Restoring.ts";
 import type { Message } from "../../core/Message.ts";
 import type { Ready } from "../../core/protocol/Message.ts";
-import { SELF } from "../../core/protocol/Tables.ts";
-import { Ghost } from "./Ghost.ts";
+import { SELF, slotKey } from "../../core/protocol/Tables.ts";
+import { Ghost, maskOf } from "./Ghost.ts";
 import { S26 } from "./S26.ts";
 
 /** Of three members the second is restored, and one answers it otherwise than it does, if at all. */
@@ -61,4 +62,33 @@ it.each<readonly [string, Partial<Ready> | undefined]>([
   ["says nothing", undefined],
 ])("finds one that is a member again while another %s", (_what, change) => {
   expect(restoring(() => change)).toThrow("peers 3 have not said");
+});
+
+/** Of three members the second takes over an aborted slot of the first; the third has said that it knows the tenth. */
+const following =
+  (seq: number, third: Partial<Ready> = {}, asksThird = false) =>
+  (): void => {
+    const [first, other] = [answers.get(1), answers.get(3)];
+    if (first === undefined || other === undefined) throw new TypeError("both others were to answer");
+    const ghost = new Ghost(crypto, 3);
+    ghost.recovering = maskOf(2);
+    const checker = S26(ghost);
+    const peer = watched(cluster, 2);
+    const said = [first, { ...other, highSeq: 10, ...third }];
+    for (const { nonce, peerId } of said) checker.sent?.(peer, { _tag: "ReadyProbe", nonce } as Message, peerId, 0);
+    for (const ready of said) checker.delivered?.(peer, { _tag: "Ready", ...ready }, ready.peerId, 0);
+    const { recoveryId, nonce } = offer;
+    for (const helper of asksThird ? [3, 1] : [1])
+      checker.sent?.(peer, { _tag: "SnapshotRequest", recoveryId, nonce, after: "", here: undefined }, helper, 0);
+    const row = { proposalId: OTHER, outcome: "ABORTED", ack: undefined, writerReceipt: undefined } as const;
+    checker.written?.slots?.(peer, { op: "insert", table: "slots", key: slotKey(1, seq), row }, []);
+  };
+
+it("follows a helper by the window and a page past what the other has said, and further where that was asked before", () => {
+  const last = 10 + 256 + 16;
+  expect(following(last)).not.toThrow();
+  expect(following(last + 1, {}, true)).not.toThrow();
+  expect(following(last + 1, { mode: "joining" })).not.toThrow();
+  expect(following(last + 1, { highSeq: 11 })).not.toThrow();
+  expect(following(last + 1)).toThrow("it could ask peer 3");
 });

@@ -2,7 +2,8 @@
  * S26, the registry half: what a restored peer installs is what an honest helper offered, holds everything that was
  * ever acknowledged to a caller, and until then the peer signs for nothing. So is what it shows to readers before. It
  * takes what it installs once every other member has said that nothing is undecided there, or that it is restored too,
- * and all that have a registry have said that it is the same one.
+ * and all that have a registry have said that it is the same one. It follows no helper past what the others know while
+ * there is one that it could ask instead.
  */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { MessageOf } from "../../core/protocol/Message.ts";
@@ -19,6 +20,9 @@ type Ready = MessageOf<"Ready">;
 
 /** For so long, in microseconds, a peer that nothing holds up waits for the answers of one round, and some. */
 const ROUND_MICROS = 5_000_000;
+
+/** How far ahead anybody votes, and slots of one page, where nothing else is said. */
+const OF_SERVICE = { slotWindow: 256, offeredSlots: 16 };
 
 /** What was asked of the other members at one moment, and what each has said to that. */
 interface Round {
@@ -40,9 +44,11 @@ interface Hindrance {
   readonly registries: ReadonlyArray<string>;
 }
 
-/** What one process has asked the others lately, and what is against what it takes over now. */
+/** What one process has asked the others lately, whose registry it asked for, and what is against taking it over now. */
 interface Asking {
   rounds: ReadonlyArray<Round>;
+  helper: PeerId | undefined;
+  readonly helpers: Set<PeerId>;
   taken: { readonly nonce: Digest; readonly hindrance: Hindrance } | undefined;
 }
 
@@ -71,7 +77,8 @@ const hindranceOf = ({ state }: Watched, { rounds }: Asking, recoveryId: Digest)
 
 export const S26 = (ghost: Ghost): Checker => {
   const askings: Array<Asking> = [];
-  const askingOf = (slot: number): Asking => (askings[slot] ??= { rounds: [], taken: undefined });
+  const askingOf = (slot: number): Asking =>
+    (askings[slot] ??= { rounds: [], helper: undefined, helpers: new Set(), taken: undefined });
 
   const noteAsked = ({ slot, decidedAt: at, heldUpUntil = 0 }: Watched, to: PeerId, nonce: Digest): void => {
     const asking = askingOf(slot);
@@ -84,8 +91,10 @@ export const S26 = (ghost: Ghost): Checker => {
     last.asked.set(to, { nonce, answers: [] });
   };
 
-  const noteTaken = (peer: Watched, { nonce, recoveryId }: MessageOf<"SnapshotRequest">): void => {
+  const noteTaken = (peer: Watched, to: PeerId, { nonce, recoveryId }: MessageOf<"SnapshotRequest">): void => {
     const asking = askingOf(peer.slot);
+    asking.helper = to;
+    asking.helpers.add(to);
     if (asking.taken?.nonce !== nonce) asking.taken = { nonce, hindrance: hindranceOf(peer, asking, recoveryId) };
   };
 
@@ -102,6 +111,22 @@ export const S26 = (ghost: Ghost): Checker => {
         "S26",
         `the others have said that they have different registries: ${registries.join("; ")}`,
         `peer ${slot} took one of them for that of all, and is a member again`,
+      );
+  };
+
+  /** A slot far ahead of all that its helper's fellows have said they know, while one of them was never asked. */
+  const assertNear = ({ slot }: Watched, seq: number): void => {
+    const { rounds, helper, helpers } = askingOf(slot);
+    const said = rounds.flatMap(({ asked }) => [...asked.values()].flatMap(({ answers }) => answers));
+    const others = said.filter(({ peerId }) => peerId !== helper);
+    const fresh = others.find(({ mode, peerId }) => mode === "active" && !helpers.has(peerId));
+    const { slotWindow, offeredSlots } = { ...OF_SERVICE, ...ghost.capacities };
+    const reach = Math.max(...others.map(({ highSeq }) => highSeq)) + slotWindow + offeredSlots;
+    if (fresh !== undefined && seq > reach)
+      throw new Violation(
+        "S26",
+        `no other member has told peer ${slot} of a slot near ${seq}, and it could ask peer ${fresh.peerId}`,
+        `it takes over that slot, and goes on, by the word of peer ${helper}`,
       );
   };
 
@@ -198,7 +223,7 @@ export const S26 = (ghost: Ghost): Checker => {
       const { honest } = peer;
       hears = true;
       if (message._tag === "ReadyProbe") noteAsked(peer, to, message.nonce);
-      if (message._tag === "SnapshotRequest") noteTaken(peer, message);
+      if (message._tag === "SnapshotRequest") noteTaken(peer, to, message);
       if (!honest || message._tag !== "SnapshotOffer") return;
       const roots = offered.get(message.recoveryId) ?? new Set();
       offered.set(message.recoveryId, roots.add(message.cutoff.root));
@@ -220,6 +245,10 @@ export const S26 = (ghost: Ghost): Checker => {
         // Of a member that lies nobody knows what it holds back, before the others are heard.
         const isTold = ghost.lying === 0 || offered.has(write.op === "remove" ? "" : write.row.recoveryId);
         if (write.op !== "remove" && ghost.isAtomic && isTold) assertInstalled(peer, write.row.recoveryId);
+      },
+      slots: (peer, write) => {
+        if (write.op === "remove" || write.row.outcome !== "ABORTED" || ghost.isLying(peer.slot)) return;
+        if (ghost.isRecovering(peer.slot)) assertNear(peer, Number(write.key.slice(write.key.indexOf(".") + 1)));
       },
       preparations: ({ slot }, { op, key }) => {
         if (op !== "remove" && ghost.isRecovering(slot))
