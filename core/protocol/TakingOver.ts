@@ -76,7 +76,11 @@ export const askSource = (step: Step, union: Union, undone: boolean): void => {
   if (source === undefined) return;
   const { set, approvers: count } = step.state.registry;
   const root = step.context.crypto.setDigest(set);
-  requestMore(step, { ...freshTransfer(step, { helper: source.peerId, root, count, isShared: true, reach: undefined }), union, undone });
+  requestMore(step, {
+    ...freshTransfer(step, { helper: source.peerId, root, count, isShared: true, reach: undefined }),
+    union,
+    undone,
+  });
 };
 
 /** At most this many pages of a helper hold only refused or prepared slots that are not decided. */

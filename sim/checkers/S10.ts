@@ -177,7 +177,7 @@ export const S10 = (ghost: Ghost): Checker => {
     written: {
       // Sessions that a restored disk has forgotten are void, and take up no room.
       restore: ({ slot }) => void sessions.delete(slot),
-      sessions: ({ slot, honest, lastReading }, write, writes) => {
+      sessions: ({ slot, honest, state, lastReading }, write, writes) => {
         if (!honest) return;
         const kept = sessions.get(slot) ?? new Map<string, Row>();
         sessions.set(slot, kept);
@@ -185,8 +185,12 @@ export const S10 = (ghost: Ghost): Checker => {
           const row = kept.get(write.key);
           kept.delete(write.key);
           const going = new Set<string>(writes.flatMap(({ op, key }) => (op === "remove" ? [key] : [])));
-          const left = [...kept].flatMap(([key, each]) => (going.has(key) ? [] : [each]));
-          // One that a response may be for stays; where nothing is undecided there is none.
+          // One that a response is for stays until all have said what came of it.
+          const isTold = state?.undecided.outbox.size === 0;
+          const left = [...kept].flatMap(([key, each]) =>
+            going.has(key) || (each.completed !== undefined && !isTold) ? [] : [each],
+          );
+          // Where nothing is undecided, no other response is on its way.
           if (row !== undefined && ghost.openAt(slot).size === 0)
             assertOldest(slot, row, left, Math.min(lastReading, before[slot] ?? lastReading));
           return;
