@@ -155,7 +155,7 @@ export const S53 = (ghost: Ghost): Checker => {
   const saidTo = (slot: number, member: PeerId): ReadonlyArray<Ready> => heard[slot]?.get(member) ?? [];
 
   /** By slot: what it has said of itself in a step whose state is not known yet. */
-  const open: Array<Array<() => void>> = [];
+  const open: Array<Array<{ readonly reason: string; readonly assertSo: () => void }>> = [];
 
   const isSo = (slot: number, { peerId, reason }: Named): boolean => {
     const isOwn = selfReasons.has(reason) && (peerId === slot || peerId === ghost.membership?.writer);
@@ -177,12 +177,12 @@ export const S53 = (ghost: Ghost): Checker => {
           `that peer neither was so nor said so; last it was: ${lately[peerId]?.at(-1)?.said ?? "ready"}`,
         );
       };
-      if (peerId === slot) (open[slot] ??= []).push(assertSo);
+      if (peerId === slot) (open[slot] ??= []).push({ reason, assertSo });
       else assertSo();
     }
   };
   const settle = (slot: number): void => {
-    for (const assertSo of open[slot]?.splice(0) ?? []) assertSo();
+    for (const { assertSo } of open[slot]?.splice(0) ?? []) assertSo();
   };
 
   const assertTold = (slot: number, requestId: string, { code, detail, members }: Rejection): void => {
@@ -203,7 +203,15 @@ export const S53 = (ghost: Ghost): Checker => {
 
   return {
     id: "S53",
-    stopped: ({ slot }) => void open[slot]?.splice(0),
+    // Nobody knows any more in which state it was when it said so, in its last step.
+    stopped: ({ slot }) => {
+      for (const { reason } of open[slot]?.splice(0) ?? []) (lately[slot] ??= []).push({ said: reason, until: now });
+    },
+    sent: ({ slot, honest }, message) => {
+      if (!honest || ghost.isLying(slot) || message._tag !== "Outcome" || message.outcome._tag !== "Rejected") return;
+      const own = message.outcome.rejection.members.filter(({ peerId }) => peerId === slot);
+      assertNamed(slot, message.requestId, own);
+    },
     swept: (peers) => {
       for (const { slot, isIdle } of peers) if (isIdle) settle(slot);
     },
