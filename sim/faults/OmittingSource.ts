@@ -4,7 +4,6 @@
  * Where it is the writer it may go on behind its last slot instead, with aborted ones that its receipts prove. What it
  * offers holds in every other way; beside that it tells the truth.
  */
-import { CAPACITIES } from "../../core/base/Capacities.ts";
 import type { Message } from "../../core/Message.ts";
 import type { MessageOf } from "../../core/protocol/Message.ts";
 import type { SnapshotItem } from "../../core/protocol/Snapshot.ts";
@@ -16,6 +15,9 @@ type Offer = MessageOf<"SnapshotOffer">;
 
 const parts = ["one change", "all changes of one", "nothing", "nothing, and goes on without end"] as const;
 type Part = (typeof parts)[number];
+
+/** Slots of a page, where nothing else is said. */
+const OFFERED_SLOTS = 16;
 
 /** One time that it goes through its registry for somebody. */
 interface Pass {
@@ -76,8 +78,7 @@ class Source {
     const { epoch, requestId } = like;
     const last = offer.items.at(-1)?.key ?? offer.after;
     const first = last === "" ? like.seq : 1 + Number(last.slice(last.indexOf(".") + 1));
-    const { offeredSlots } = { ...CAPACITIES, ...world.ghost.capacities };
-    const room = offeredSlots - offer.items.length;
+    const room = (world.ghost.capacities.offeredSlots ?? OFFERED_SLOTS) - offer.items.length;
     const more = Array.from({ length: room }, (_, at): ReadonlyArray<SnapshotItem> => {
       const proposal = { ...like, seq: first + at, requestId: `${requestId}-${first + at}` };
       const writerReceipt = this.#traitor.vouch(proposal);
