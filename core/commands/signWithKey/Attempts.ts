@@ -1,5 +1,6 @@
 /** One attempt of a signature at its coordinator: what is remembered of it, and what is said to its members. */
 import type { Digest } from "../../base/Digest.ts";
+import type { Answer } from "../../protocol/Answer.ts";
 import type { Step } from "../../protocol/Step.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
 import type { NonceCommitments } from "../../threshold/ThresholdScheme.ts";
@@ -7,7 +8,7 @@ import { holderOf } from "../keys/HeldShare.ts";
 import { inOrder, isDoubted, noteFailed, noteWithheld } from "./SignerChoice.ts";
 import type { SaidPackage, SignMessage, SignMessageOf } from "./SignMessages.ts";
 import { IMPOSTER, SILENT } from "./SigningRefusals.ts";
-import { type Attempt, type Coordinated, signings } from "./SigningState.ts";
+import { type Attempt, type Coordinated, sessionKey, signings } from "./SigningState.ts";
 
 export const keep = (step: Step, coordinated: Coordinated): Coordinated => {
   step.editIn(signings, "requests").set(coordinated.requestId, coordinated);
@@ -54,6 +55,20 @@ export const askMore = (step: Step, coordinated: Coordinated, wanted: number): C
   const message: SignMessage = openOf(coordinated);
   step.sendFlushed(message, next);
   return withAttempt(step, coordinated, { asked: new Set([...attempt.asked, ...next]) });
+};
+
+/** Nobody is heard in an attempt any more, and the nonces that this peer has made for it are gone. */
+export const letGo = (step: Step, { sessionId }: Attempt): void => {
+  step.editIn(signings, "bySession").delete(sessionId);
+  const own = sessionKey(step.self, sessionId);
+  if (step.slice(signings).sessions.has(own)) step.editIn(signings, "sessions").delete(own);
+};
+
+/** Answers a request under way, of which nothing stays. */
+export const end = (step: Step, { requestId, attempt }: Coordinated, answer: Answer): void => {
+  step.editIn(signings, "requests").delete(requestId);
+  letGo(step, attempt);
+  step.reply(requestId, answer);
 };
 
 /** The request whose present attempt has this session, while it is open for answers of this member. */

@@ -3,11 +3,11 @@
  * secret; whatever it does wrong costs an attempt.
  */
 import { Either } from "effect";
+import { authorize } from "../../auth/Authorization.ts";
 import { copyOfMap, withEntry } from "../../base/Copies.ts";
 import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
 import type { Rejection } from "../../base/Rejection.ts";
-import type { Answer } from "../../protocol/Answer.ts";
 import { requestLineOf } from "../../protocol/Forward.ts";
 import type { Served } from "../../protocol/Module.ts";
 import { notReadyReason } from "../../protocol/Readiness.ts";
@@ -17,13 +17,15 @@ import type { PeerId } from "../../protocol/Topology.ts";
 import type { Scalar, SignatureShare } from "../../threshold/ThresholdScheme.ts";
 import type { KeyAnswer } from "../keys/Answers.ts";
 import { groupKeyOf, isSolo, shareIndexOf } from "../keys/HeldShare.ts";
-import { keyIdIn } from "../keys/KeyId.ts";
+import { keyIdIn, keyPermission } from "../keys/KeyId.ts";
 import {
   askAgain,
   askMore,
   codesOf,
   commitmentsOf,
+  end,
   keep,
+  letGo,
   packageOf,
   requestOf,
   signersOf,
@@ -54,8 +56,8 @@ const FIRST_MILLIS = 150;
 const AGAIN_MILLIS = 500;
 /** The part of an attempt in which others may still commit before one that withheld a share is chosen again. */
 const FOR_OTHERS = 1 / 3;
-/** After an attempt that too many have refused, until the next. */
-const REFUSED_MILLIS = 300;
+/** From the beginning of each attempt that too many have refused to the next: most reasons pass within a second. */
+const REFUSED_MILLIS = [300, 1_200];
 /** While some package is this young and unanswered, others wait for the next, so that members flush for many at once. */
 const ROUND_MILLIS = 25;
 /** Signatures of one round: a member signs them in one step, some ten milliseconds in which it does nothing else. */
@@ -100,12 +102,17 @@ export const acceptSigning = (step: Step, { requestId, call, token, claims }: Se
 export const beginNext = (step: Step): void => {
   for (let next = leaveLine(step); next.length > 0; next = leaveLine(step))
     for (const wanted of next) {
-      // A certificate may have come while it waited.
-      const judged = signable(step, wanted.request);
+      const judged = stillSignable(step, wanted);
       if (Either.isLeft(judged)) reject(step, wanted.requestId, judged.left);
       else begin(step, wanted, judged.right, 1);
     }
 };
+
+/** Judged once more, as at every signer: the token may be over by now, or a certificate has come in between. */
+const stillSignable = (step: Step, { request, claims }: Wanted): Either.Either<Signable, Rejection> =>
+  Either.flatMap(authorize(step.context, { _tag: "Verified", claims }, [keyPermission(request.keyId, "sign")]), () =>
+    signable(step, request),
+  );
 
 /** Whether nobody has been told to sign for it yet. */
 const isOpen = ({ attempt }: Coordinated): boolean => attempt.packagedAt === undefined;
@@ -285,15 +292,9 @@ const complete = (step: Step, coordinated: Coordinated): void => {
   end(step, coordinated, answer);
 };
 
-const end = (step: Step, { requestId, attempt }: Coordinated, answer: Answer): void => {
-  step.editIn(signings, "requests").delete(requestId);
-  step.editIn(signings, "bySession").delete(attempt.sessionId);
-  step.reply(requestId, answer);
-};
-
 /** Ends an attempt: another one begins, with other nonces and, where it can, other members; or the caller is told. */
 const fail = (step: Step, coordinated: Coordinated): void => {
-  const { attempt, signable: judged, request } = coordinated;
+  const { attempt, signable: judged } = coordinated;
   const codes = codesOf(step, coordinated);
   const { generation } = judged;
   const lastingly = lastingRefusal(codes, spare(generation));
@@ -301,9 +302,8 @@ const fail = (step: Step, coordinated: Coordinated): void => {
   // After a pause nobody waits for it any more: another attempt would have members consent for nothing.
   if (attempt.no >= Limits.signingAttempts || step.elapsed >= givenUpAt(step, coordinated))
     return end(step, coordinated, { _tag: "Rejected", rejection: tooFew(codes, generation.group.threshold) });
-  step.editIn(signings, "bySession").delete(attempt.sessionId);
-  // A certificate may have come in between: then it is another generation that signs, or none.
-  const again = signable(step, request);
+  letGo(step, attempt);
+  const again = stillSignable(step, coordinated);
   if (Either.isLeft(again)) return end(step, coordinated, { _tag: "Rejected", rejection: again.left });
   begin(step, coordinated, again.right, attempt.no + 1);
 };
@@ -345,7 +345,8 @@ const goOnWith = (step: Step, begun: Coordinated): void => {
   const isHopeless =
     attempt.packagedAt === undefined &&
     new Set([...attempt.refusals.keys(), ...imposters]).size > total - judged.generation.group.threshold;
-  if (isHopeless) return age >= REFUSED_MILLIS ? fail(step, coordinated) : undefined;
+  // In the last one nobody is asked again, so that nothing is left to wait for.
+  if (isHopeless) return age >= (REFUSED_MILLIS[attempt.no - 1] ?? 0) ? fail(step, coordinated) : undefined;
   const silent = silentIn(step, coordinated);
   if (
     attempt.packagedAt === undefined &&

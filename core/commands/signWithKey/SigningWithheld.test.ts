@@ -149,3 +149,22 @@ describe("a member that does not know its own mind", () => {
     expect(said.filter((each) => each.endsWith("Package"))).toEqual(["1>4 Package", "1>3 Package"]);
   });
 });
+
+describe("a member that lacks the generation for a moment", () => {
+  it("is asked again until it has it, where no other can sign instead", () => {
+    let lacksUntil = 0;
+    const { cluster, sign } = apart({
+      total: 2,
+      lie: (from, _to, message) =>
+        from === 2 && message._tag === "Sign.Commit" && cluster.now < lacksUntil
+          ? [{ _tag: "Sign.Refused", sessionId: message.sessionId, code: "GENERATION_BEHIND" }]
+          : [message],
+    });
+    lacksUntil = cluster.now + 1_300;
+    expect(sign("one").code).toBe("Signed");
+    lacksUntil = cluster.now + 10_000;
+    const { code, passed } = sign("two");
+    expect(code).toBe("SIGNING_QUORUM_UNAVAILABLE");
+    expect(passed).toBeLessThan(1_700);
+  });
+});
