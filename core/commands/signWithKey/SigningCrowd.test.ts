@@ -82,4 +82,66 @@ describe("callers of one coordinator", () => {
     expect(codeOf(cluster, `${Limits.signingRequests - 1}`)).toBe("REQUEST_CAPACITY");
     expect(codeOf(cluster, "0")).toBeUndefined();
   });
+
+  it("do not wait for those whose members say nothing, however long these have held all places", () => {
+    const { cluster } = planted();
+    cluster.plantKey("others");
+    cluster.write(2, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
+    cluster.peers.delete(3);
+    let at = 0;
+    const fill = (millis: number): void => {
+      do {
+        cluster.sign(1, `${(at += 1)}`, "payments", data);
+        cluster.pass(millis);
+      } while (codeOf(cluster, `${at}`) !== "REQUEST_CAPACITY");
+    };
+    fill(20);
+    // Those that take the places of the few that are answered meanwhile are under way at once.
+    for (let round = 0; round < 8 && signingIn(stateOf(cluster, 1)).waiting.size > 0; round += 1) {
+      cluster.pass(260);
+      fill(0);
+    }
+    expect(signingIn(stateOf(cluster, 1)).waiting.size).toBe(0);
+    if (keyActor._tag !== "Verified") throw new Error("the actor is not verified");
+    const other = { ...keyActor, claims: { ...keyActor.claims, sub: "another" } };
+    cluster.judge = () => other;
+    cluster.sign(1, "another", "others", data);
+    cluster.pass(1_000);
+    expect(codeOf(cluster, "another")).toBe("Signed");
+  });
+});
+
+describe("a key that cannot be signed with", () => {
+  it("takes nothing from another one: of an attempt that is over no nonce stays", () => {
+    const { cluster } = planted(2);
+    cluster.plantKey("others");
+    cluster.write(2, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
+    const most = Limits.signingSessionsOfCoordinator;
+    for (let at = 0; at < most; at += 8) {
+      for (let each = at; each < at + 8; each += 1) cluster.sign(1, `${each}`, "payments", data);
+      cluster.pass(250);
+    }
+    cluster.pass(2_000);
+    expect(codeOf(cluster, `${most - 1}`)).toBe("SIGNING_QUORUM_UNAVAILABLE");
+    expect(signingIn(stateOf(cluster, 1))).toMatchObject({ requests: new Map(), sessions: new Map() });
+    cluster.sign(1, "other", "others", data);
+    cluster.settle();
+    expect(codeOf(cluster, "other")).toBe("Signed");
+  });
+
+  it("is not asked for at members any more once the token of its caller is over", () => {
+    const { cluster } = planted();
+    const opened = new Set<string>();
+    cluster.tamper = (_from, _to, message) => {
+      if (message._tag === "Sign.Open") opened.add(message.sessionId);
+      return undefined;
+    };
+    if (keyActor._tag !== "Verified") throw new Error("the actor is not verified");
+    const shortly = { ...keyActor, claims: { ...keyActor.claims, expiresAt: cluster.now + 100 } };
+    cluster.judge = () => shortly;
+    for (let at = 0; at <= CAPACITIES.signaturesAtOnce; at += 1) cluster.sign(1, `${at}`, "payments", data);
+    cluster.pass(1_000);
+    expect(codeOf(cluster, `${CAPACITIES.signaturesAtOnce}`)).toBe("UNAUTHENTICATED");
+    expect(opened.size).toBe(CAPACITIES.signaturesAtOnce);
+  });
 });

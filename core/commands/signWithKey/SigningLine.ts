@@ -5,9 +5,11 @@
  */
 import { Limits } from "../../base/Limits.ts";
 import { actorName, inTurn, makingRoom, noPace, paced, placesAt, type Share } from "../../protocol/Admission.ts";
+import type { Answer } from "../../protocol/Answer.ts";
 import { entryPatience } from "../../protocol/Patience.ts";
 import type { Step } from "../../protocol/Step.ts";
 import { crowded } from "../../protocol/Unavailable.ts";
+import { end } from "./Attempts.ts";
 import { usualWait } from "./SignerChoice.ts";
 import { type Coordinated, signings, type Wanted } from "./SigningState.ts";
 
@@ -18,7 +20,10 @@ import { type Coordinated, signings, type Wanted } from "./SigningState.ts";
 const STALLED_MILLIS = 250;
 const SURELY_STALLED_MILLIS = 1_000;
 
-const busy = crowded("This peer has as many signatures under way as it may.", undefined);
+const turnedAway: Answer = {
+  _tag: "Rejected",
+  rejection: crowded("This peer has as many signatures under way as it may.", undefined),
+};
 
 const shareOf = ({ claims, evidence }: Pick<Wanted, "claims" | "evidence">): Share => ({
   actor: actorName(claims),
@@ -29,22 +34,7 @@ const paceOf = (step: Step) => step.slice(signings).pace.get("line") ?? noPace;
 
 const turnAway = (step: Step, { requestId }: Wanted): void => {
   step.editIn(signings, "waiting").delete(requestId);
-  step.reply(requestId, { _tag: "Rejected", rejection: busy });
-};
-
-/** Takes a request into the line, or turns the newest of the actor that holds most away, which may be this one. */
-export const enterLine = (step: Step, wanted: Wanted): void => {
-  const { waiting, requests } = step.slice(signings);
-  const line = [...waiting.values()];
-  const places = placesAt(paceOf(step), step.capacities, entryPatience(step));
-  const room = { requests: Math.min(Limits.signingRequests, places), bytes: Limits.signingRequestBytes };
-  const going = makingRoom(line.map(shareOf), shareOf(wanted), Array.from(requests.values(), shareOf), room);
-  for (const index of going ?? []) {
-    const gone = line[index];
-    if (gone !== undefined) turnAway(step, gone);
-  }
-  step.editIn(signings, "waiting").set(wanted.requestId, wanted);
-  if (going === undefined) turnAway(step, wanted);
+  step.reply(requestId, turnedAway);
 };
 
 /** Whether something is being done for it, or was a moment ago. */
@@ -52,6 +42,31 @@ const isMoving = (step: Step) => {
   const longest = Math.min(SURELY_STALLED_MILLIS, Math.max(STALLED_MILLIS, usualWait(step, step.others)));
   return ({ attempt: { startedAt, packagedAt } }: Coordinated): boolean =>
     step.elapsed - (packagedAt ?? startedAt) < longest;
+};
+
+/**
+ * Takes a request into the line, or turns the newest of the actor that holds most away, which may be this one. One that
+ * waits for a member holds no place against those whose turn comes.
+ */
+export const enterLine = (step: Step, wanted: Wanted): void => {
+  const { waiting, requests } = step.slice(signings);
+  const isBusy = isMoving(step);
+  const [moving, stalled] = [
+    [...requests.values()].filter(isBusy),
+    [...requests.values()].filter((each) => !isBusy(each)),
+  ];
+  const line = [...stalled, ...waiting.values()];
+  const places = placesAt(paceOf(step), step.capacities, entryPatience(step));
+  const room = { requests: Math.min(Limits.signingRequests, places), bytes: Limits.signingRequestBytes };
+  const going = makingRoom(line.map(shareOf), shareOf(wanted), moving.map(shareOf), room);
+  for (const index of going ?? []) {
+    const late = stalled[index];
+    const gone = line[index];
+    if (late !== undefined) end(step, late, turnedAway);
+    else if (gone !== undefined) turnAway(step, gone);
+  }
+  step.editIn(signings, "waiting").set(wanted.requestId, wanted);
+  if (going === undefined) turnAway(step, wanted);
 };
 
 /** Takes those out of the line whose turn it is: the first of every actor before the second of any. */
