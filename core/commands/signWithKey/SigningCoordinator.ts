@@ -56,6 +56,8 @@ const FIRST_MILLIS = 150;
 const AGAIN_MILLIS = 500;
 /** The part of an attempt in which others may still commit before one that withheld a share is chosen again. */
 const FOR_OTHERS = 1 / 3;
+/** The part of an attempt that those who are chosen have at least to sign, as far as its caller waits so long. */
+const TO_SIGN = 1 / 3;
 /** From the beginning of each attempt that too many have refused to the next: most reasons pass within a second. */
 const REFUSED_MILLIS = [300, 1_200];
 /** While some package is this young and unanswered, others wait for the next, so that members flush for many at once. */
@@ -320,6 +322,16 @@ const attemptMillis = (step: Step, coordinated: Coordinated): number => {
   return Math.floor(Math.min(usual, left / (Limits.signingAttempts - no + 1)));
 };
 
+/**
+ * Whether the chosen ones were told of each other so lately that their shares may well be on their way. One whose word
+ * made the number full at the end of the attempt would else have the others be taken for silent.
+ */
+const isJustTold = (step: Step, coordinated: Coordinated): boolean => {
+  const { packagedAt } = coordinated.attempt;
+  const patience = Math.min(AGAIN_MILLIS, attemptMillis(step, coordinated) * TO_SIGN);
+  return packagedAt !== undefined && step.elapsed - packagedAt < patience;
+};
+
 /** Goes on where members are silent. */
 export const onAttemptsTimer = (step: Step): void => {
   turnAwayLate(step);
@@ -337,8 +349,9 @@ const goOnWith = (step: Step, begun: Coordinated): void => {
   let coordinated = begun;
   const { attempt, signable: judged, imposters } = coordinated;
   const age = step.elapsed - attempt.startedAt;
-  if (age >= attemptMillis(step, coordinated)) {
-    const silent = attempt.chosen.filter((peerId) => !attempt.shares.has(peerId));
+  const isYoung = isJustTold(step, coordinated);
+  if (step.elapsed >= givenUpAt(step, coordinated) || (age >= attemptMillis(step, coordinated) && !isYoung)) {
+    const silent = attempt.chosen.filter((peerId) => !isYoung && !attempt.shares.has(peerId));
     return fail(step, withWithheld(step, coordinated, silent));
   }
   const { length: total } = judged.generation.group.verifyingShares;

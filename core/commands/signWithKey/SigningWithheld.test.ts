@@ -168,3 +168,38 @@ describe("a member that lacks the generation for a moment", () => {
     expect(passed).toBeLessThan(1_700);
   });
 });
+
+describe("a member that was told to sign a moment before the attempt is over", () => {
+  /** The only other one: it commits so many milliseconds after the first question, and signs 100 ms after the package. */
+  const late = (commitsAt: number) => {
+    const millis: Record<number, number> = {};
+    let [isLate, signs] = [true, true];
+    const { cluster, sign } = apart({
+      millis,
+      lie: (from, _to, message) => {
+        if (from !== 2) return [message];
+        const isShare = message._tag === "Sign.Share";
+        millis[2] = !isLate ? 1 : isShare ? 100 : Math.max(1, first + commitsAt - cluster.now);
+        return isShare && !signs ? [] : [message];
+      },
+    });
+    cluster.peers.delete(3);
+    const first = cluster.now;
+    const recover = () => ([isLate, signs] = [false, true]);
+    return { sign, recover, withholds: () => (signs = false) };
+  };
+
+  it("has time to sign it", () => {
+    const { code, said } = late(2_990).sign("one");
+    expect(code).toBe("Signed");
+    expect(said.filter((each) => each.endsWith("Package"))).toEqual(["1>2 Package"]);
+  });
+
+  it("is not taken for one that withholds its share when the caller waits no longer", () => {
+    const { sign, recover, withholds } = late(8_900);
+    withholds();
+    expect(sign("one").code).toBe("SIGNING_QUORUM_UNAVAILABLE");
+    recover();
+    expect(sign("two")).toMatchObject({ code: "Signed", said: ["1>2 Open", "2>1 Commit", "1>2 Package", "2>1 Share"] });
+  });
+});
