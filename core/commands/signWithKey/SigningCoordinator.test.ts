@@ -373,14 +373,17 @@ describe("a clock that is set", () => {
     expect(rowsOf(cluster, "consents")).toEqual([1, 0, 1]);
   });
 
-  it("at the coordinator stops it, and says who refuses", () => {
+  it.each([
+    ["ahead", 120_000, " by more than 5 s"],
+    ["behind", -120_000, ": by its own the operation's deadline is over"],
+  ])("%s at the coordinator stops it, and says of two which they are", (_where, offset, how) => {
     const { cluster } = planted();
-    cluster.clockOffsets.set(1, 120_000);
+    cluster.clockOffsets.set(1, offset);
     cluster.sign(1, "one", "payments", data);
     cluster.pass(10_000);
     expect(codeOf(cluster, "one")).toBe("SIGNING_QUORUM_UNAVAILABLE");
     expect(membersOf(cluster, "one")).toEqual(
-      [2, 3].map((peerId) => ({ peerId, reason: "its clock is more than 5 s behind" })),
+      [2, 3].map((peerId) => ({ peerId, reason: `its clock and that of peer 1 differ${how}` })),
     );
   });
 });

@@ -190,7 +190,7 @@ export const onRefused = (step: Step, from: PeerId, { sessionId, code }: SignMes
   commitments.delete(from);
   const refused = withAttempt(step, coordinated, { refusals, commitments });
   const { generation } = judged;
-  const lastingly = lastingRefusal(refusals, spare(generation));
+  const lastingly = lastingRefusal(step.self, refusals, spare(generation));
   if (lastingly !== undefined) return end(step, refused, { _tag: "Rejected", rejection: lastingly });
   if (!isLasting(code)) noteFailed(step, from);
   askMore(step, refused, generation.group.threshold);
@@ -299,11 +299,14 @@ const fail = (step: Step, coordinated: Coordinated): void => {
   const { attempt, signable: judged } = coordinated;
   const codes = codesOf(step, coordinated);
   const { generation } = judged;
-  const lastingly = lastingRefusal(codes, spare(generation));
+  const lastingly = lastingRefusal(step.self, codes, spare(generation));
   if (lastingly !== undefined) return end(step, coordinated, { _tag: "Rejected", rejection: lastingly });
   // After a pause nobody waits for it any more: another attempt would have members consent for nothing.
   if (attempt.no >= Limits.signingAttempts || step.elapsed >= givenUpAt(step, coordinated))
-    return end(step, coordinated, { _tag: "Rejected", rejection: tooFew(codes, generation.group.threshold) });
+    return end(step, coordinated, {
+      _tag: "Rejected",
+      rejection: tooFew(step.self, codes, generation.group.threshold),
+    });
   letGo(step, attempt);
   const again = stillSignable(step, coordinated);
   if (Either.isLeft(again)) return end(step, coordinated, { _tag: "Rejected", rejection: again.left });

@@ -1,4 +1,5 @@
 /** What a caller is told when too few members sign: the reason of each, or the one that so many have that none can. */
+import { Limits } from "../../base/Limits.ts";
 import { type MemberFault, type Rejection, rejection, type RejectionCode } from "../../base/Rejection.ts";
 import { IS_SEALED, NO_TOKEN_KEYS } from "../../protocol/Unavailable.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
@@ -7,7 +8,6 @@ import type { PeerId } from "../../protocol/Topology.ts";
 const reasons: { readonly [code: string]: string } = {
   TOKEN_KEYS_UNAVAILABLE: NO_TOKEN_KEYS,
   CLOCK_IN_DOUBT: "its clock was set, and by it alone the token is refused",
-  CLOCK_SKEW: "its clock is more than 5 s behind",
   EXPIRED: "the operation's deadline is over by its clock",
   GENERATION_BEHIND: "it has not applied the key's active generation yet",
   GENERATION_AHEAD: "it has a later generation of the key",
@@ -26,6 +26,12 @@ const reasons: { readonly [code: string]: string } = {
   INVALID_COMMAND: "it refuses the command",
   INVALID_REQUEST_BODY: "it refuses the body",
   UNSUPPORTED_ALGORITHM: "it cannot sign with keys of this kind",
+};
+
+/** What another member finds by its own clock alone: which of the two is wrong it knows as little as whoever asked it. */
+const betweenTwo: { readonly [code: string]: (asker: PeerId) => string } = {
+  CLOCK_SKEW: (asker) => `its clock and that of peer ${asker} differ by more than ${Limits.clockSkewMillis / 1000} s`,
+  EXPIRED: (asker) => `its clock and that of peer ${asker} differ: by its own the operation's deadline is over`,
 };
 
 /** Codes of this peer's own about members. */
@@ -67,26 +73,34 @@ export const notHere = (peerId: PeerId, reason: string): Rejection =>
     { members: [{ peerId, reason }] },
   );
 
-/** The reasons of some members. */
-const faultsOf = (codes: ReadonlyMap<PeerId, string>): ReadonlyArray<MemberFault> =>
-  [...codes].map(([peerId, code]) => ({ peerId, reason: reasonOf(code) }));
+/** The reasons of some members, which this peer has asked. */
+const faultsOf = (self: PeerId, codes: ReadonlyMap<PeerId, string>): ReadonlyArray<MemberFault> =>
+  [...codes].map(([peerId, code]) => {
+    const between = peerId !== self && Object.hasOwn(betweenTwo, code) ? betweenTwo[code] : undefined;
+    return { peerId, reason: between?.(self) ?? reasonOf(code) };
+  });
 
 /**
  * The reason that more members give than a signature can do without; undefined where there is none.
  *
+ * @param self this peer, which has asked them
  * @param codes by member, why it does not sign
  * @param spare how many members a signature can do without
  */
-export const lastingRefusal = (codes: ReadonlyMap<PeerId, string>, spare: number): Rejection | undefined => {
+export const lastingRefusal = (
+  self: PeerId,
+  codes: ReadonlyMap<PeerId, string>,
+  spare: number,
+): Rejection | undefined => {
   for (const [code, refusal] of Object.entries(lasting))
     if ([...codes.values()].filter((each) => each === code).length > spare)
-      return { ...refusal, members: faultsOf(codes) };
+      return { ...refusal, members: faultsOf(self, codes) };
   return undefined;
 };
 
 /** 503: some of these have to come back. */
-export const tooFew = (codes: ReadonlyMap<PeerId, string>, threshold: number): Rejection => {
-  const members = faultsOf(codes);
+export const tooFew = (self: PeerId, codes: ReadonlyMap<PeerId, string>, threshold: number): Rejection => {
+  const members = faultsOf(self, codes);
   const why = members.map(({ peerId, reason }) => `peer ${peerId}: ${reason}`).join("; ");
   return rejection(
     SIGNING_CODE,

@@ -34,7 +34,7 @@ export const signSolo = (
   const { expiresAt } = occasion;
   const fault = consentFault(step, { operation, messageDigest, expiresAt });
   if (fault !== undefined)
-    return step.reply(requestId, { _tag: "Rejected", rejection: tooFew(new Map([[self, fault]]), 1) });
+    return step.reply(requestId, { _tag: "Rejected", rejection: tooFew(self, new Map([[self, fault]]), 1) });
   const secret = heldShare(context, membership, self, generation);
   if (secret === undefined) return step.reply(requestId, { _tag: "Rejected", rejection: shareMissing(self) });
   const entropy = new Secret(context.crypto.derive(context.entropy, `signature ${requestId}`));
@@ -43,7 +43,7 @@ export const signSolo = (
   entropy.wipe();
   // What a fault of this machine has computed could give the key away.
   if (!suite.verify(generation.publicKey, message, signature))
-    return step.reply(requestId, { _tag: "Rejected", rejection: tooFew(new Map([[self, WRONG_SIGNATURE]]), 1) });
+    return step.reply(requestId, { _tag: "Rejected", rejection: tooFew(self, new Map([[self, WRONG_SIGNATURE]]), 1) });
   consent(step, {
     operation,
     coordinator: self,
