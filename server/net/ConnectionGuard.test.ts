@@ -217,6 +217,90 @@ describe("connections", () => {
   });
 });
 
+describe("a listener that is full", () => {
+  const host = (index: number): string => `127.0.0.${index + 2}`;
+  const hosts = Array.from({ length: 8 }, (_, index) => host(index));
+
+  it("takes one of an address that holds less, in place of an idle one of the address that holds most", async () => {
+    const { port, guard, cuts } = await serve({ connections: 128, connectionsPerAddress: 16 });
+    const idle = hosts.map((each) => Array.from({ length: 16 }, () => call(port, each)));
+    await settled(guard, 128);
+    const newcomer = call(port, host(8));
+    newcomer.socket.write(get);
+    await vi.waitFor(() => expect(newcomer.text()).toMatch(/hello$/), { timeout: 5_000 });
+    expect([guard.open, cuts]).toEqual([128, ["tooMany"]]);
+    await Promise.race(idle.flat().map(({ closed }) => closed));
+  });
+
+  it("gives up the one that has been idle for longest, and none that is being served or known", async () => {
+    const held: Array<() => void> = [];
+    const { port, guard, cuts } = await serve({ connections: 4 }, (own) => ({ socket, url }, response) => {
+      if (url === "/known") own.prove(socket);
+      if (url === "/held") held.push(() => response.end("hello"));
+      else response.end("hello");
+    });
+    const open = async (path: string, address?: string): Promise<Caller> => {
+      const caller = call(port, address);
+      caller.socket.write(get.replace("/", path));
+      await vi.waitFor(() => {
+        if (path === "/held") expect(held.length).toBeGreaterThan(0);
+        else expect(caller.text()).toMatch(/hello$/);
+      });
+      return caller;
+    };
+    const known = await open("/known");
+    const served = await open("/held");
+    const [first, second, third] = [await open("/"), await open("/"), await open("/")];
+    first.socket.write(get);
+    await vi.waitFor(() => expect(first.text().match(/hello/g)).toHaveLength(2));
+    await open("/", host(0));
+    await second.closed;
+    await open("/", host(1));
+    await third.closed;
+    expect([guard.open, cuts, first.socket.destroyed]).toEqual([5, ["tooMany", "tooMany"], false]);
+    // The address that holds most still holds two, as the next one would.
+    await call(port, host(0)).closed;
+    expect([guard.open, cuts.length]).toEqual([5, 3]);
+    for (const end of held.splice(0)) end();
+    await vi.waitFor(() => expect(served.text()).toMatch(/hello$/));
+    known.socket.write(get);
+    await vi.waitFor(() => expect(known.text().match(/hello/g)).toHaveLength(2));
+  });
+
+  it("turns newcomers away where nobody holds more, or all who do are being served", async () => {
+    const asked: Array<string> = [];
+    const { port, guard, cuts } = await serve(
+      { connections: 3 },
+      () =>
+        ({ url }) =>
+          void asked.push(url ?? ""),
+    );
+    for (let index = 0; index < 3; index++) call(port).socket.write(get);
+    await vi.waitFor(() => expect(asked).toHaveLength(3));
+    await call(port, host(0)).closed;
+    expect([guard.open, cuts]).toEqual([3, ["tooMany"]]);
+    for (const socket of sockets) socket.destroy();
+    await settled(guard, 0);
+    for (const each of hosts.slice(0, 3)) call(port, each);
+    await settled(guard, 3);
+    await call(port, host(3)).closed;
+    expect([guard.open, cuts]).toEqual([3, ["tooMany", "tooMany"]]);
+  });
+
+  it("lets a member in that is known only once it is", async () => {
+    const { port, guard, cuts } = await serve({ connections: 4 }, () => hello, mutual);
+    for (let index = 0; index < 4; index++) call(port, host(0));
+    await settled(guard, 4);
+    const given = { ca: authority.pem, cert: certified.pem, key: keyPem };
+    const member = connectSecurely({ port, host: "127.0.0.1", ...given });
+    sockets.push(member);
+    const answered = new Promise((resolve) => void member.once("data", resolve));
+    member.write(get);
+    await answered;
+    expect([guard.open, cuts]).toEqual([4, ["tooMany"]]);
+  });
+});
+
 describe("a TLS port", () => {
   it("closes what never shakes hands, speaks something else, or has gone away", async () => {
     const { port, guard, cuts } = await serve({ handshakeMillis: 100 }, undefined, tls);

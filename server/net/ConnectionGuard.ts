@@ -1,7 +1,8 @@
 /**
  * Keeps callers from using up a listener: how many connections there are, how long a handshake and the reading of an
- * answer may take, and how many requests one connection may have under way. A connection that breaks a bound is
- * destroyed and never only ended, for ending waits for the other side.
+ * answer may take, and how many requests one connection may have under way. Strangers share room by address: when
+ * it is full, an idle connection of the address that holds most gives way to one of an address that holds less. A
+ * connection that breaks a bound is destroyed and never only ended, for ending waits for the other side.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { Server as HttpsServer } from "node:https";
@@ -10,6 +11,7 @@ import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { addressKey } from "./AddressKey.ts";
 import type { ConnectionLimits } from "./ConnectionLimits.ts";
+import { ConnectionShares } from "./ConnectionShares.ts";
 import type { CutReason } from "./CutReport.ts";
 
 /** How often deadlines are looked at, at most. */
@@ -31,7 +33,7 @@ export class ConnectionGuard {
   readonly #cut: (reason: CutReason) => void;
   readonly #elapsedMillis: () => number;
   readonly #open = new Set<Connection>();
-  readonly #strangers = new Map<string, number>();
+  readonly #strangers = new ConnectionShares<Connection>();
   readonly #bySocket = new WeakMap<Duplex, Connection>();
   /** Handshakes under way, by the caller's address and port: TLS replaces the socket that came by another. */
   readonly #handshakes = new Map<string, Connection>();
@@ -111,7 +113,7 @@ export class ConnectionGuard {
     const connection = this.#bySocket.get(socket);
     if (connection === undefined || connection.isProven || this.#proven >= this.limits.provenConnections) return;
     if (!this.#open.has(connection)) return;
-    this.#forgetStranger(connection.address);
+    this.#strangers.remove(connection.address, connection);
     connection.isProven = true;
     this.#proven += 1;
   }
@@ -124,15 +126,15 @@ export class ConnectionGuard {
   #admit(socket: Socket, isSecure: boolean): boolean {
     const { connections, connectionsPerAddress, handshakeMillis } = this.limits;
     const address = addressKey(socket.remoteAddress);
-    const ofAddress = this.#strangers.get(address) ?? 0;
-    const reason: CutReason | undefined =
-      this.#open.size - this.#proven >= connections
-        ? "tooMany"
-        : ofAddress >= connectionsPerAddress
-          ? "tooManyOfOneAddress"
-          : undefined;
-    if (reason !== undefined) {
-      this.cut(socket, reason);
+    if (this.#open.size - this.#proven >= connections) {
+      const giving = this.#strangers.giving(address);
+      this.cut(giving?.socket ?? socket, "tooMany");
+      if (giving === undefined) return false;
+      // Its place is free now, and not only when its end has been heard of.
+      this.#forget(giving);
+    }
+    if (this.#strangers.of(address) >= connectionsPerAddress) {
+      this.cut(socket, "tooManyOfOneAddress");
       return false;
     }
     const connection: Connection = {
@@ -144,7 +146,7 @@ export class ConnectionGuard {
       underWay: new Map(),
     };
     this.#open.add(connection);
-    this.#strangers.set(address, ofAddress + 1);
+    this.#strangers.add(address, connection);
     if (isSecure) this.#handshakes.set(connection.port, connection);
     else this.#bySocket.set(socket, connection);
     socket.on("close", () => this.#forget(connection));
@@ -167,13 +169,18 @@ export class ConnectionGuard {
 
   #begin({ socket }: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#bySocket.get(socket);
-    if (connection === undefined || socket.destroyed) return false;
+    if (connection === undefined || socket.destroyed || !this.#open.has(connection)) return false;
     if (connection.underWay.size >= this.limits.requestsUnderWay) {
       this.cut(socket, "tooManyRequests");
       return false;
     }
     connection.underWay.set(response, undefined);
-    response.on("close", () => connection.underWay.delete(response));
+    if (this.#isStranger(connection)) this.#strangers.busy(connection.address, connection);
+    response.on("close", () => {
+      connection.underWay.delete(response);
+      if (connection.underWay.size === 0 && this.#isStranger(connection))
+        this.#strangers.idle(connection.address, connection);
+    });
     return true;
   }
 
@@ -202,15 +209,14 @@ export class ConnectionGuard {
 
   #forget(connection: Connection): void {
     this.#endHandshake(connection);
-    this.#open.delete(connection);
+    if (!this.#open.delete(connection)) return;
     if (connection.isProven) this.#proven -= 1;
-    else this.#forgetStranger(connection.address);
+    else this.#strangers.remove(connection.address, connection);
   }
 
-  #forgetStranger(address: string): void {
-    const left = (this.#strangers.get(address) ?? 0) - 1;
-    if (left > 0) this.#strangers.set(address, left);
-    else this.#strangers.delete(address);
+  /** Whether it counts with those of callers who have not shown who they are. */
+  #isStranger(connection: Connection): boolean {
+    return !connection.isProven && this.#open.has(connection);
   }
 }
 
