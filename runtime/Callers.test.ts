@@ -37,17 +37,18 @@ const start = () => {
     dispatch: (_event, consumed) => void (consumed && done.push(consumed)),
     self: () => 1,
   });
-  const ask = (sub: string, path = call.path): Array<Answer> => {
+  const begin = (sub: string, path = call.path) => {
     const told: Array<Answer> = [];
     if (actor._tag !== "Verified") throw new Error("the actor of tests is verified");
     const own: ActorCheck = { ...actor, claims: { ...actor.claims, sub } };
-    callers.mutate(
+    const giveUp = callers.mutate(
       { call: { ...call, path }, token: "token", actor: own },
       () => void entered.push(sub),
       (answer) => void told.push(answer),
     );
-    return told;
+    return { told, giveUp };
   };
+  const ask = (sub: string, path?: string): ReadonlyArray<Answer> => begin(sub, path).told;
   const serveAll = (): void => {
     for (const consumed of done.splice(0)) consumed();
     for (const run of planned.splice(0)) run();
@@ -55,7 +56,7 @@ const start = () => {
   const passTime = (): void => {
     for (const run of timers.splice(0)) run();
   };
-  return { ask, serveAll, passTime, entered, callers };
+  return { ask, begin, serveAll, passTime, entered, callers };
 };
 
 describe("callers that wait for the driver", () => {
@@ -70,6 +71,16 @@ describe("callers that wait for the driver", () => {
     serveAll();
     serveAll();
     expect(entered).toEqual(["flood", "flood", "flood", "bob", "carol", "flood"]);
+  });
+
+  it("give up what the driver does not have yet, and wait on for what it has", () => {
+    const { begin, serveAll, entered, callers } = start();
+    const asked = ["alice", "bob", "carol", "dan"].map((sub) => begin(sub));
+    for (const { giveUp } of asked.slice(0, 3)) giveUp();
+    expect(asked.map(({ told }) => told.length)).toEqual([0, 0, 1, 0]);
+    expect(callers.waiting).toBe(3);
+    serveAll();
+    expect(entered).toEqual(["alice", "bob", "dan"]);
   });
 
   const ofKey = (what: string) => `/v1/custody/keys/k1/${what}`;

@@ -97,11 +97,16 @@ export class Callers {
     replies.ask(start, settings.answerMillis, { _tag: "Rejected", rejection: unknown }, done);
   }
 
-  /** Asks for a registry mutation; always answered within the configured time. */
-  mutate(mutation: Mutation, named: Named, done: (answer: Answer) => void): void {
+  /**
+   * Asks for a registry mutation; always answered within the configured time.
+   *
+   * @returns gives it up, if it has not reached the driver; nothing of it is kept then
+   */
+  mutate(mutation: Mutation, named: Named, done: (answer: Answer) => void): () => void {
     const { settings, gate, replies, dispatch } = this.#ports;
     let isEntered = false;
     let leave = (): void => undefined;
+    let giveUp = (): void => undefined;
     replies.ask(
       (requestId) => {
         const enter: Enter = (consumed) => {
@@ -109,7 +114,9 @@ export class Callers {
           named(requestId);
           dispatch({ _tag: "Command", requestId, ...mutation }, consumed);
         };
-        leave = gate.enter(callerOf(mutation.actor), enter, () => replies.answer(requestId, crowdedAnswer));
+        const turnedAway = (): void => replies.answer(requestId, crowdedAnswer);
+        leave = gate.enter(callerOf(mutation.actor), enter, turnedAway);
+        giveUp = () => void (isEntered || turnedAway());
       },
       settings.answerMillis,
       lateAnswer,
@@ -119,6 +126,7 @@ export class Callers {
         done(answer !== lateAnswer ? answer : isEntered ? this.#open(mutation.call) : crowdedAnswer);
       },
     );
+    return giveUp;
   }
 
   /** Tells why a mutation would not be accepted now. Callers that ask at once share one probe. */

@@ -3,7 +3,9 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { Effect, Either } from "effect";
 import type { Scope } from "effect/Scope";
+import type { Answer } from "../../core/Action.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
+import type { Call } from "../../core/protocol/Forward.ts";
 import { asMember } from "../../core/protocol/Unavailable.ts";
 import type { ValueOf } from "../../core/codec/Shape.ts";
 import type { WallClock } from "../../runtime/WallClock.ts";
@@ -158,4 +160,21 @@ export const authorizedToChange = (call: ApiCall): Effect.Effect<Bearer, HttpFau
     return Either.isLeft(claims)
       ? Effect.fail(faultOf(asMember(peer.standing.cluster.peer?.peerId ?? 0, claims.left)))
       : Effect.succeed(bearer);
+  });
+
+/**
+ * Has the peer carry out a change. One whose caller goes away is given up, if it has not begun; otherwise this lasts until
+ * it is over all the same: its body is in memory so long, and must not be given back to the budget before.
+ */
+export const mutated = ({ ports: { peer }, named }: ApiCall, call: Call, { token, actor }: Bearer) =>
+  Effect.uninterruptibleMask((restore): Effect.Effect<Answer> => {
+    const gone = new AbortController();
+    const answered = peer.mutate(call, token, actor, named, gone.signal);
+    const over = Effect.promise(() => answered);
+    return Effect.onInterrupt(restore(over), () =>
+      Effect.zipRight(
+        Effect.sync(() => gone.abort()),
+        over,
+      ),
+    );
   });

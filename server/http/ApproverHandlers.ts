@@ -5,7 +5,15 @@ import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import { REGISTER_PATH } from "../../core/commands/registerKey/Registration.ts";
 import { metadataPath, replacementOf } from "../../core/commands/replaceMetadata/Replacement.ts";
 import type { ReadRecord } from "../../runtime/Reads.ts";
-import { type ApiAnswer, type ApiCall, authorizedToChange, bearerNow, type Handler, holderOf } from "./ApiCall.ts";
+import {
+  type ApiAnswer,
+  type ApiCall,
+  authorizedToChange,
+  bearerNow,
+  type Handler,
+  holderOf,
+  mutated,
+} from "./ApiCall.ts";
 import { entityTag, recordJson } from "./ApproverRecord.ts";
 import { faultOf, type HttpFault, httpFault } from "./HttpErrors.ts";
 import { isKnown, notExcluded } from "./Preconditions.ts";
@@ -39,11 +47,10 @@ export const bodyOf = ({ request, endpoint, ports: { budget } }: ApiCall, actor:
 /** POST /v1/custody/approvers. The token is judged before a byte of the body is read. */
 export const register: Handler = (call) =>
   Effect.gen(function* () {
-    const { token, actor } = yield* authorizedToChange(call);
-    const rawBody = yield* bodyOf(call, actor);
+    const bearer = yield* authorizedToChange(call);
+    const rawBody = yield* bodyOf(call, bearer.actor);
     const command = { method: "POST", path: REGISTER_PATH, ifMatch: undefined, rawBody };
-    const answered = yield* Effect.promise(() => call.ports.peer.mutate(command, token, actor, call.named));
-    return yield* registeredAnswer(answered);
+    return yield* registeredAnswer(yield* mutated(call, command, bearer));
   });
 
 const malformedRef = httpFault(
@@ -103,17 +110,17 @@ export const replaceMetadata: Handler = (call) =>
       request: { headers },
       ports: { peer },
     } = call;
-    const { token, actor } = yield* authorizedToChange(call);
+    const bearer = yield* authorizedToChange(call);
     const ref = decodeRef(call.holes["ref"] ?? "");
     if (ref === undefined) return yield* Effect.fail(malformedRef);
     if (headers["content-range"] !== undefined) return yield* Effect.fail(partial);
-    const rawBody = yield* bodyOf(call, actor);
+    const rawBody = yield* bodyOf(call, bearer.actor);
     // Repeated header lines arrive as one list, which no revision is.
     const ifMatch = headers["if-match"]?.slice(0, TELLING_CHARACTERS);
     const command = { method: "PUT", path: metadataPath(ref), ifMatch, rawBody };
     const meant = replacementOf(command);
     if (Either.isRight(meant)) yield* notExcluded(headers, `"${meant.right.baseRevision}"`);
-    const answered = yield* Effect.promise(() => peer.mutate(command, token, actor, call.named));
+    const answered = yield* mutated(call, command, bearer);
     if (answered._tag === "Rejected") return yield* Effect.fail(faultOf(answered.rejection));
     if (answered._tag !== "Replaced") return yield* Effect.dieMessage(`a replacement was answered ${answered._tag}`);
     const record = yield* Either.mapLeft(peer.withObservations(answered.approver), faultOf);

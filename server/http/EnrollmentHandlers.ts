@@ -4,7 +4,7 @@ import { disabled, OPTIONS_PATH } from "../../core/commands/enrollPasskey/Enroll
 import { FINISH_PATH } from "../../core/commands/enrollPasskey/Finish.ts";
 import { ENROLL_PATH, pageHeaders } from "../enroll/EnrollmentPage.ts";
 import { STRANGERS } from "./AnswerRoom.ts";
-import { answer, type ApiCall, authorizedToChange, type Handler } from "./ApiCall.ts";
+import { answer, type ApiCall, authorizedToChange, type Handler, mutated } from "./ApiCall.ts";
 import { bodyOf, registeredAnswer } from "./ApproverHandlers.ts";
 import { registryEndpoints } from "./endpoints/RegistryEndpoints.ts";
 import { faultOf, httpFault } from "./HttpErrors.ts";
@@ -13,11 +13,10 @@ import { faultOf, httpFault } from "./HttpErrors.ts";
 const asked = (call: ApiCall, path: string) =>
   Effect.gen(function* () {
     const { ports } = call;
-    const { token, actor } = yield* authorizedToChange(call);
+    const bearer = yield* authorizedToChange(call);
     if (ports.peer.settings.relyingParty === undefined) return yield* Effect.fail(faultOf(disabled));
-    const rawBody = yield* bodyOf(call, actor);
-    const command = { method: "POST", path, ifMatch: undefined, rawBody };
-    return yield* Effect.promise(() => ports.peer.mutate(command, token, actor, call.named));
+    const rawBody = yield* bodyOf(call, bearer.actor);
+    return yield* mutated(call, { method: "POST", path, ifMatch: undefined, rawBody }, bearer);
   });
 
 /** POST …/registration/options. The answer holds the invitation, which is never told again. */

@@ -5,7 +5,7 @@ import { isKeyId, type KeyAct, keyPath, KEYS_PATH } from "../../core/commands/ke
 import { keyNotFound } from "../../core/commands/keys/KeyRefusals.ts";
 import { type ReadKey, shownKey } from "../../runtime/KeyReads.ts";
 import { guarded } from "../../runtime/Reads.ts";
-import { type ApiAnswer, type ApiCall, answer, authorizedToChange, type Handler } from "./ApiCall.ts";
+import { type ApiAnswer, type ApiCall, answer, authorizedToChange, type Handler, mutated } from "./ApiCall.ts";
 import { bodyOf } from "./ApproverHandlers.ts";
 import { keyEndpoints } from "./endpoints/KeyEndpoints.ts";
 import { faultOf, type HttpFault } from "./HttpErrors.ts";
@@ -17,10 +17,10 @@ const ofKeys = (fault: HttpFault): HttpFault =>
   fault.code === "APPROVER_REPLICATION_UNAVAILABLE" ? { ...fault, code: "KEY_REPLICATION_UNAVAILABLE" } : fault;
 
 /** Has the peer answer a request; a refusal is a failure. */
-const sentOn = ({ ports, named }: ApiCall, path: string, { token, actor, rawBody }: Sent) =>
+const sentOn = (call: ApiCall, path: string, sent: Sent) =>
   Effect.gen(function* () {
-    const command = { method: "POST", path, ifMatch: undefined, rawBody };
-    const answered = yield* Effect.promise(() => ports.peer.mutate(command, token, actor, named));
+    const { rawBody } = sent;
+    const answered = yield* mutated(call, { method: "POST", path, ifMatch: undefined, rawBody }, sent);
     return answered._tag === "Rejected" ? yield* Effect.fail(faultOf(answered.rejection)) : answered;
   });
 

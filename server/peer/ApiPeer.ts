@@ -29,7 +29,7 @@ export const apiPeerOf = (peer: Peer): ApiPeer => ({
   },
   read: (actor, ref) => peer.read(actor, ref),
   withObservations: (approver) => peer.withObservations(approver),
-  mutate: (call, token, actor, named) => peer.mutate(call, token, actor, named),
+  mutate: (...asked) => peer.mutate(...asked),
   readiness: () => peer.readiness(),
   restore: (operation) => peer.restore(operation),
   promote: (wish) => peer.promote(wish),

@@ -5,14 +5,12 @@ import type { Answer } from "../../core/Action.ts";
 import type { ActorCheck } from "../../core/auth/ActorCheck.ts";
 import type { Event, Settings } from "../../core/protocol/Event.ts";
 import type { PeerState } from "../../core/protocol/PeerState.ts";
-import type { Call } from "../../core/protocol/Forward.ts";
 import type { NumberedAct, OperatorAct } from "../../core/protocol/OperatorAct.ts";
 import { beingVerified, sealed } from "../../core/protocol/Unavailable.ts";
 import { commands } from "../../core/commands/Commands.ts";
 import type { MemberFault, Rejection } from "../../core/base/Rejection.ts";
 import type { ByteStore } from "../../runtime/ByteStore.ts";
 import type { Opened, Unread } from "../../runtime/EnvelopeCodec.ts";
-import type { Named } from "../../runtime/Callers.ts";
 import { delivery } from "../../runtime/Ingress.ts";
 import { OperatorLog } from "../../runtime/OperatorLog.ts";
 import { PeerDriver } from "../../runtime/PeerDriver.ts";
@@ -131,8 +129,8 @@ export class Peer {
   }
 
   /** Asks for a registry mutation; always answered within the configured time. */
-  mutate(call: Call, token: string, actor: ActorCheck, named: Named = () => undefined): Promise<Answer> {
-    return this.#callers.mutate(call, token, actor, named);
+  mutate(...asked: Parameters<PromisedCallers["mutate"]>): Promise<Answer> {
+    return this.#callers.mutate(...asked);
   }
 
   /** Why a mutation would not be accepted now; empty when it would. */

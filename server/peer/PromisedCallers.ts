@@ -37,9 +37,18 @@ export class PromisedCallers {
     return new Promise((resolve) => this.#callers.ask(start, resolve, detail, next));
   }
 
-  /** See {@link Callers.mutate}. */
-  mutate(call: Call, token: string, actor: ActorCheck, named: Named): Promise<Answer> {
-    return new Promise((resolve) => this.#callers.mutate({ call, token, actor }, named, resolve));
+  /** See {@link Callers.mutate}; a caller that is `gone` gives it up. */
+  mutate(
+    call: Call,
+    token: string,
+    actor: ActorCheck,
+    named: Named = () => undefined,
+    gone?: AbortSignal,
+  ): Promise<Answer> {
+    return new Promise((resolve) => {
+      const giveUp = this.#callers.mutate({ call, token, actor }, named, resolve);
+      gone?.addEventListener("abort", giveUp, { once: true });
+    });
   }
 
   /** See {@link Callers.readiness}. */
