@@ -13,14 +13,19 @@ import { publicApi } from "./PublicApi.ts";
 
 const closing: Array<() => void> = [];
 afterEach(() => {
+  vi.useRealTimers();
   for (const close of closing.splice(0)) close();
 });
 
 const BODY_BYTES = 1_000;
 const refused: Answer = { _tag: "Rejected", rejection: crowded("There is no room.", undefined) };
 
-/** An API whose driver takes so many requests in and answers none, and callers that each send a registration. */
-const serve = async (commandsAtOnce: number) => {
+/**
+ * An API whose driver takes so many requests in and answers none, and callers that each send a registration.
+ *
+ * @param waited for how long each has been there when it is handled
+ */
+const serve = async (commandsAtOnce: number, waited = 0) => {
   const settings = { ...settingsOf(1, 1), capacities: { ...CAPACITIES, commandsAtOnce } };
   const backend = cryptoBackend("portable");
   const taken: Array<string> = [];
@@ -50,7 +55,7 @@ const serve = async (commandsAtOnce: number) => {
   const answer = publicApi(ports);
   const server = createServer((request, response) => {
     responses.push(response);
-    answer(request, response, performance.now());
+    answer(request, response, performance.now() - waited);
   });
   closing.push(() => server.close());
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
@@ -67,12 +72,17 @@ const serve = async (commandsAtOnce: number) => {
   return { send, budget, callers, taken, responses };
 };
 
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+const turns = async (count: number): Promise<void> => {
+  for (let left = count; left > 0; left -= 1) await turn();
+};
+
 /** When a caller is gone and the peer has done what it does about it. */
 const gone = async (socket: Socket, response: ServerResponse | undefined): Promise<void> => {
   const closed = new Promise((resolve) => void response?.once("close", resolve));
   socket.destroy();
   await closed;
-  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
+  await turns(10);
 };
 
 describe("the body of a caller that goes away", () => {
@@ -95,5 +105,31 @@ describe("the body of a caller that goes away", () => {
       responses.find(({ req }) => req.socket.remotePort === leaving.localPort),
     );
     expect([callers.waiting, budget.held, taken]).toEqual([1, BODY_BYTES, []]);
+  });
+});
+
+describe("a caller that is turned away while the clocks stand still", () => {
+  const turnedAway = async (waited: number) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { send, callers, taken } = await serve(1, waited);
+    const heard: Array<string> = [];
+    send().on("data", (chunk) => void heard.push(chunk.toString("latin1")));
+    while (taken.length === 0) await turn();
+    callers.answer(taken[0] ?? "", refused);
+    return heard;
+  };
+
+  it("is held back when it has come just now", async () => {
+    const heard = await turnedAway(0);
+    await turns(200);
+    expect(heard).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1_500);
+    while (heard.length === 0) await turn();
+  });
+
+  it("is told so at once when it has waited for as long as it may", async () => {
+    const heard = await turnedAway(settingsOf(1, 1).answerMillis);
+    while (heard.length === 0) await turn();
+    expect(heard[0]).toMatch(/"code":"REQUEST_CAPACITY"/);
   });
 });

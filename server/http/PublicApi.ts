@@ -39,10 +39,13 @@ interface Written {
 
 /**
  * A request turned away for want of room is answered after a while, each at another time: a caller that came again at
- * once would cost this peer more than being served.
+ * once would cost this peer more than being served. One that waited has been held back by that, and its answer must
+ * still come in time.
  */
-const heldBack = ({ code }: HttpFault): Effect.Effect<void> =>
-  code === "REQUEST_CAPACITY" ? Effect.sleep(500 + Math.random() * 1_000) : Effect.void;
+const heldBack = ({ code }: HttpFault, leftMillis: number): Effect.Effect<void> =>
+  code === "REQUEST_CAPACITY" && leftMillis > 0
+    ? Effect.sleep(Math.min(leftMillis, 500 + Math.random() * 1_000))
+    : Effect.void;
 
 const success = ({ status, body, type = JSON_TYPE, headers = {}, source }: ApiAnswer): Written => ({
   status,
@@ -149,8 +152,10 @@ export const publicApi =
       ? Effect.fail(matched.left)
       : handled(matched.right, { request, requestId, named, ports });
     if (!Effect.isEffect(run)) return answer(Exit.succeed(run));
+    const held = (fault: HttpFault): Effect.Effect<void> =>
+      heldBack(fault, arrivedAt + ports.peer.settings.answerMillis - ports.elapsedMillis());
     // Only when all it held is given back, its body too.
-    const fiber = Effect.runFork(Effect.tapError(Effect.scoped(run), heldBack));
+    const fiber = Effect.runFork(Effect.tapError(Effect.scoped(run), held));
     fiber.addObserver(answer);
     response.on("close", () => {
       if (!response.writableEnded) fiber.unsafeInterruptAsFork(FiberId.none);
