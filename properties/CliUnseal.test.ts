@@ -98,6 +98,11 @@ describe("the unsealing ceremony", () => {
       expect(stderr).toContain("share accepted, 1 of 2");
     });
 
+    it("tells a script no number of shares that it does not know", async () => {
+      const { code, stdout } = await against(full(1), ["unseal", "--json"], { input: "c2E=\n" });
+      expect([code, JSON.parse(stdout)]).toEqual([0, { state: "UNSEALED" }]);
+    });
+
     it("tells a holder of one share that it is in, and not recorded", async () => {
       const { code, stdout, stderr } = await against(full(3), ["unseal"], { input: "c2E=\n" });
       expect([code, stdout]).toEqual([0, expect.stringContaining("1 of 3 shares are in. It takes 2 more shares")]);

@@ -120,11 +120,17 @@ const takenUnaudited = (call: Service["call"], failure: CliFailure): Effect.Effe
   Effect.gen(function* () {
     const { body } = yield* call({ method: "GET", path: STATUS_PATH });
     const { state, unsealing, verifying } = yield* readStatusAnswer(body);
-    if (state === "UNINITIALIZED" || (state === "SEALED" && unsealing === undefined)) return yield* failure;
+    const step: UnsealStep | undefined =
+      state === "UNSEALED"
+        ? { state, ...unsealing, ...(verifying === undefined ? {} : { verifying }) }
+        : state === "SEALED" && unsealing !== undefined
+          ? { state, ...unsealing }
+          : undefined;
+    if (step === undefined) return yield* failure;
     yield* printErrorLines([
       'the share is taken, and the peer cannot record by whom: see docs/operations.md, "The audit"',
     ]);
-    return { state, have: 0, need: 0, ...unsealing, ...(verifying === undefined ? {} : { verifying }) };
+    return step;
   });
 
 const unseal = Command.make("unseal", unsealOptions, ({ several, reset, service, json }) =>
@@ -143,8 +149,10 @@ const unseal = Command.make("unseal", unsealOptions, ({ several, reset, service,
       call({ method: "POST", path: UNSEAL_PATH, body: { share64 } }).pipe(
         Effect.flatMap(({ body }) => readUnsealAnswer(body)),
         Effect.catchIf(isUnaudited, (failure) => takenUnaudited(call, failure)),
-        Effect.tap(({ have, need, state }) =>
-          json || state === "UNSEALED" ? Effect.void : printErrorLines([`share accepted, ${have} of ${need}`]),
+        Effect.tap((taken) =>
+          json || taken.state === "UNSEALED"
+            ? Effect.void
+            : printErrorLines([`share accepted, ${taken.have} of ${taken.need}`]),
         ),
       );
     const step = yield* submitShares(submit, before, several);

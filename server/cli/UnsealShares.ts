@@ -50,13 +50,16 @@ export const sharesOnInput = readStandardInput("the unseal shares", maxBytes).pi
   }),
 );
 
-/** The result of handing in one share. */
-export interface UnsealStep {
-  readonly state: "SEALED" | "UNSEALED";
+interface Collected {
   readonly have: number;
   readonly need: number;
-  readonly verifying?: Verifying;
 }
+
+/** The result of handing in one share. A peer that is unsealed does not tell everybody how many shares it took. */
+export type UnsealStep = { readonly verifying?: Verifying } & (
+  | (Collected & { readonly state: "SEALED" })
+  | (Partial<Collected> & { readonly state: "UNSEALED" })
+);
 
 /**
  * Hands in one share from the terminal, or those on standard input until the peer is unsealed.
@@ -68,7 +71,7 @@ export interface UnsealStep {
  */
 export const submitShares = <E, R>(
   submit: (share: string) => Effect.Effect<UnsealStep, E, R>,
-  before: { readonly have: number; readonly need: number } | undefined,
+  before: Collected | undefined,
   isAlone: boolean,
 ): Effect.Effect<UnsealStep, E | CliFailure | Terminal.QuitException, R | Prompt.Prompt.Environment> =>
   Effect.gen(function* () {
