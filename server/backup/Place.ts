@@ -51,7 +51,7 @@ const folderFault = (directory: string): string | undefined => {
   if (uid !== undefined && (found.mode & 0o077) !== 0) return `may be read by other users; run chmod 700 ${directory}`;
   const names = readdirSync(directory);
   const database = names.find((name) => /^custody\.db(-wal|-shm|-journal)?$/.test(name));
-  if (database !== undefined) return `holds ${database} already; stop its peer and move the folder away first`;
+  if (database !== undefined) return `holds ${database} already; stop its peer and move what is in it away first`;
   const stranger = names.find((name) => !left.has(name) && !isBeside(name));
   return stranger === undefined ? undefined : `holds ${stranger}; name a folder that is empty, or not there yet`;
 };
