@@ -287,6 +287,29 @@ describe("a listener that is full", () => {
     expect([guard.open, cuts]).toEqual([3, ["tooMany", "tooMany"]]);
   });
 
+  it("gives up one that does not read its answers", async () => {
+    const held: Array<() => void> = [];
+    const { port, guard, cuts } = await serve({ connections: 2, handshakeMillis: 20 }, () => ({ url }, response) => {
+      if (url === "/held") held.push(() => response.end("hello"));
+      else response.end(url === "/large" ? Buffer.alloc(16 * 1024 * 1024) : "hello");
+    });
+    const [served, sleeper] = [call(port), call(port)];
+    served.socket.write(get.replace("/", "/held"));
+    sleeper.socket.pause();
+    sleeper.socket.write(get.replace("/", "/large"));
+    await settled(guard, 2);
+    await vi.waitFor(async () => {
+      const newcomer = call(port, host(0));
+      newcomer.socket.write(get.replace("host", "connection: close\r\nhost"));
+      await newcomer.closed;
+      expect(newcomer.text()).toMatch(/hello$/);
+    });
+    expect(new Set(cuts)).toEqual(new Set(["tooMany"]));
+    for (const end of held) end();
+    await vi.waitFor(() => expect(served.text()).toMatch(/hello$/));
+    await settled(guard, 1);
+  });
+
   it("lets a member in that is known only once it is", async () => {
     const { port, guard, cuts } = await serve({ connections: 4 }, () => hello, mutual);
     for (let index = 0; index < 4; index++) call(port, host(0));

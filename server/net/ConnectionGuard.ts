@@ -189,11 +189,15 @@ export class ConnectionGuard {
     for (const connection of this.#open) {
       const { socket, handshakeUntil, underWay } = connection;
       if (handshakeUntil !== undefined && now >= handshakeUntil) this.#failHandshake(connection);
+      let isUnread = underWay.size > 0;
       for (const [response, until] of underWay) {
+        isUnread &&= until !== undefined;
         if (!response.writableEnded) continue;
         if (until === undefined) underWay.set(response, now + this.limits.writeMillis);
         else if (now >= until) this.cut(socket, "slowReader");
       }
+      // It has all its answers, and nobody does anything for it any more: its room is kept by not reading them.
+      if (isUnread && this.#isStranger(connection)) this.#strangers.idle(connection.address, connection);
     }
   }
 

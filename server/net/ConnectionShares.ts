@@ -40,7 +40,7 @@ export class ConnectionShares<C> {
     this.#change(address, ({ idle }) => idle.delete(connection));
   }
 
-  /** It has none any more. */
+  /** Nothing is done for it any more. */
   idle(address: string, connection: C): void {
     this.#change(address, ({ idle }) => idle.add(connection));
   }
