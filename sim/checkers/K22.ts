@@ -41,7 +41,7 @@ interface Service {
   isPrompt: boolean;
   /** When it was asked again, having said nothing; undefined once it says something. */
   silentAt: number | undefined;
-  /** When it refused a package, let it be repeated, or was found to have signed it wrong; undefined once it signs. */
+  /** When it refused a package, let it be repeated, or was found to have signed it wrong; undefined once it signs what came after. */
   withheldAt: number | undefined;
   /** When it was told of each package of which no share has come. */
   readonly owes: Map<string, number>;
@@ -118,10 +118,13 @@ class Coordinator {
     if (sessions.length === 0) return;
     const service = this.#serviceOf(from);
     service.silentAt = undefined;
-    if (message._tag === "Sign.Share") {
-      service.withheldAt = undefined;
-      for (const sessionId of sessions) service.owes.delete(sessionId);
-    }
+    if (message._tag === "Sign.Share")
+      for (const sessionId of sessions) {
+        // What it was told before that says nothing of it now.
+        const toldAt = service.owes.get(sessionId) ?? 0;
+        if (toldAt > (service.withheldAt ?? toldAt)) service.withheldAt = undefined;
+        service.owes.delete(sessionId);
+      }
     if (message._tag === "Sign.Refused") service.isPrompt = false;
     for (const sessionId of sessions) {
       const attempt = this.attempts.get(sessionId);

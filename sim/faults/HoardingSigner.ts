@@ -1,7 +1,7 @@
 /**
  * A member that gives away no share of a signature while it hears all that others say to it: with as few others as lack
  * one to sign it can neither make a signature nor keep the rest from making theirs. Some commit to all that they are
- * asked for and refuse every package.
+ * asked for and refuse every package. Some withhold only what is signed with one key.
  */
 import type { SignMessageOf } from "../../core/commands/signWithKey/SignMessages.ts";
 import type { Message } from "../../core/Message.ts";
@@ -37,8 +37,16 @@ export const hoardingSigner = (): { readonly lie: Lie; readonly mishear: Mishear
   let own: Share | undefined;
   let commitments: Commitments | undefined;
   let isRefuser: boolean | undefined;
+  let isPicky: boolean | undefined;
+  /** Of the key that it signs nothing with. */
+  let path: string | undefined;
+  const victims = new Set<string>();
   return {
     mishear: (_traitor, _from, message) => {
+      if (message._tag === "Sign.Open") {
+        path ??= message.evidence.path;
+        if (message.evidence.path === path) victims.add(message.sessionId);
+      }
       if (message._tag === "Sign.Share") share = message.items[0] ?? share;
       if (message._tag === "Sign.Commit") ({ commitments } = message);
       return message;
@@ -47,6 +55,12 @@ export const hoardingSigner = (): { readonly lie: Lie; readonly mishear: Mishear
       const unit = traitor.next();
       const { marks, choices } = traitor.world;
       isRefuser ??= choices.plan("hoarding signer").chance("refuses every package", 350);
+      isPicky ??= choices.plan("picky signer").chance("withholds what is signed with one key", 300);
+      if (message._tag === "Sign.Share" && isPicky && !isRefuser) {
+        const items = message.items.filter(({ sessionId }) => !victims.has(sessionId));
+        if (items.length < message.items.length) marks.add("a signer withheld what one key signs");
+        return items.length === 0 ? [] : [{ ...message, items }];
+      }
       if (message._tag === "Sign.Share" && isRefuser) {
         marks.add("a signer refused every package");
         return refusals(unit, message);

@@ -3,10 +3,12 @@ import { bytes, digest, list, record, text, type TypeOf, uint, type Variant } fr
 import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
 import type { Crypto } from "../../crypto/Crypto.ts";
-import { batch } from "../../protocol/Message.ts";
 import { sinceKeys } from "../keys/Tables.ts";
 
 const ELEMENT_CHARACTERS = 66;
+
+/** Signatures of one round: a member signs them in one step, some ten milliseconds in which it does nothing else. */
+export const PACKAGES = 8;
 
 /** The call whose signature is wanted, with the bearer token that permits it and its body as {@link carriedBody} has it; never stored. */
 const signingEvidenceCodec = record({
@@ -53,9 +55,9 @@ export const signMessages = {
   /** The member does not sign: the code of what was found. Binds nobody. */
   "Sign.Refused": sinceKeys(record({ sessionId: digest, code: text(64) })),
   /** What is signed by whom, of all sessions that are ready: one flush of the receiver serves them all. */
-  "Sign.Package": sinceKeys(record({ items: batch(packageCodec) })),
+  "Sign.Package": sinceKeys(record({ items: list(packageCodec, PACKAGES) })),
   /** The member's shares of these signatures; its consents were flushed before. */
-  "Sign.Share": sinceKeys(record({ items: batch(shareCodec) })),
+  "Sign.Share": sinceKeys(record({ items: list(shareCodec, PACKAGES) })),
 };
 export type SignMessage = Variant<typeof signMessages>;
 export type SignMessageOf<T extends SignMessage["_tag"]> = Extract<SignMessage, { readonly _tag: T }>;

@@ -57,9 +57,15 @@ export const noteCommitted = (step: Step, peerId: PeerId, millis: number): void 
   note(step, peerId, { millis: smoothed, failedAt: undefined });
 };
 
-/** A member has signed. */
-export const noteServed = (step: Step, peerId: PeerId): void => {
-  if (step.slice(signings).members.get(peerId)?.withheldAt !== undefined) note(step, peerId, { withheldAt: undefined });
+/**
+ * A member has signed. What it was asked before it withheld something proves nothing: one that lies may serve all callers
+ * but one.
+ *
+ * @param askedAt monotonic milliseconds
+ */
+export const noteServed = (step: Step, peerId: PeerId, askedAt: number): void => {
+  const { withheldAt } = step.slice(signings).members.get(peerId) ?? unknown;
+  if (withheldAt !== undefined && askedAt > withheldAt) note(step, peerId, { withheldAt: undefined });
 };
 
 /** A member has not committed. */

@@ -39,7 +39,7 @@ import { type Occasion, envelopeOf, operationDigest } from "./Envelope.ts";
 import { commitTo, elementsOf, signPackage } from "./Signer.ts";
 import { enterLine, leaveLine, turnAwayLate } from "./SigningLine.ts";
 import { noteCommitted, noteFailed, noteServed, usualWait } from "./SignerChoice.ts";
-import type { SaidPackage, SignMessageOf } from "./SignMessages.ts";
+import { PACKAGES, type SaidPackage, type SignMessageOf } from "./SignMessages.ts";
 import { IMPOSTER, isLasting, lastingRefusal, notHere, tooFew } from "./SigningRefusals.ts";
 import { carriedBody, readSigning } from "./SigningRequest.ts";
 import { signable, type Signable } from "./Signable.ts";
@@ -58,13 +58,10 @@ const AGAIN_MILLIS = 500;
 const FOR_OTHERS = 1 / 3;
 /** The part of an attempt that those who are chosen have at least to sign, as far as its caller waits so long. */
 const TO_SIGN = 1 / 3;
-/** From the beginning of each attempt that too many have refused to the next: most reasons pass within a second. */
-const REFUSED_MILLIS = [300, 1_200];
+/** From the beginning of each attempt that too many have refused to its end: most reasons pass within a second. */
+const REFUSED_MILLIS = [300, 1_200, 300] as const;
 /** While some package is this young and unanswered, others wait for the next, so that members flush for many at once. */
 const ROUND_MILLIS = 25;
-/** Signatures of one round: a member signs them in one step, some ten milliseconds in which it does nothing else. */
-const OF_ROUND = 8;
-
 const reject = (step: Step, requestId: string, rejected: Rejection): void =>
   step.reply(requestId, { _tag: "Rejected", rejection: rejected });
 
@@ -228,7 +225,7 @@ const sendPackages = (step: Step): void => {
       const signers = readySigners(step, coordinated);
       return signers === undefined ? [] : [{ coordinated, signers }];
     })
-    .slice(0, OF_ROUND);
+    .slice(0, PACKAGES);
   if (ready.length === 0) return;
   for (const { attempt } of requests.values())
     if (attempt.packagedAt !== undefined && step.elapsed - attempt.packagedAt < ROUND_MILLIS)
@@ -269,7 +266,7 @@ export const onShare = (step: Step, from: PeerId, { items }: SignMessageOf<"Sign
 const addShare = (step: Step, coordinated: Coordinated, from: PeerId, share: SignatureShare): void => {
   const { attempt } = coordinated;
   if (!attempt.chosen.includes(from) || attempt.shares.has(from)) return;
-  noteServed(step, from);
+  noteServed(step, from, attempt.packagedAt ?? 0);
   const shares = withEntry(attempt.shares, from, share);
   const added = withAttempt(step, coordinated, { shares });
   if (shares.size === attempt.chosen.length) complete(step, added);
@@ -361,7 +358,6 @@ const goOnWith = (step: Step, begun: Coordinated): void => {
   const isHopeless =
     attempt.packagedAt === undefined &&
     new Set([...attempt.refusals.keys(), ...imposters]).size > total - judged.generation.group.threshold;
-  // In the last one nobody is asked again, so that nothing is left to wait for.
   if (isHopeless) return age >= (REFUSED_MILLIS[attempt.no - 1] ?? 0) ? fail(step, coordinated) : undefined;
   const silent = silentIn(step, coordinated);
   if (

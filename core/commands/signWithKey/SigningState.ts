@@ -94,7 +94,7 @@ export interface Experience {
   readonly millis: number;
   /** Monotonic milliseconds: when it last failed; undefined where it has not since it last committed. */
   readonly failedAt: number | undefined;
-  /** When a signature last failed by it that it had committed to; undefined where it has given a share since. */
+  /** When a signature last failed by it that it had committed to; undefined where it has signed what came after. */
   readonly withheldAt: number | undefined;
 }
 
