@@ -36,7 +36,8 @@ export const noPace: Pace = { millis: 0, busySince: undefined };
  */
 export const paced = (pace: Pace, at: number, left: number, isBusy: boolean): Pace => {
   const busySince = isBusy ? at : undefined;
-  if (pace.busySince === undefined || left === 0)
+  // What leaves at the same moment, such as those that are over, says nothing of how fast it moves.
+  if (pace.busySince === undefined || pace.busySince === at || left === 0)
     return { millis: pace.millis, busySince: busySince ?? pace.busySince };
   const sample = (at - pace.busySince) / left;
   return { millis: pace.millis === 0 ? sample : (3 * pace.millis + sample) / 4, busySince };

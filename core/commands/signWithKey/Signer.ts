@@ -60,23 +60,41 @@ const generationHere = (step: Step, keyId: string): number =>
 /** What one coordinator may hold of the bytes. */
 const PART = 4;
 
-/** No coordinator may fill this member's memory, and none may fill all of it. */
-const hasRoom = (step: Step, coordinator: PeerId, bytes: number): boolean => {
+/** A session that no package came for in so long gives way to others of its coordinator. */
+const IDLE_MILLIS = 1_000;
+
+/**
+ * Whether there is room for one more session: no coordinator may fill this member's memory, and none may fill all of it.
+ * Where a coordinator's own part is full the oldest of its idle ones go: those of a key that never gets enough signers
+ * must not keep all others from being signed with.
+ */
+const makesRoom = (step: Step, coordinator: PeerId, bytes: number): boolean => {
   const { sessions } = step.slice(signings);
-  let [ofCoordinator, bytesOfCoordinator, held] = [0, bytes, bytes];
+  let [all, held, ofCoordinator, bytesOfCoordinator] = [1, bytes, 1, bytes];
   for (const session of sessions.values()) {
     const { length } = session.request.data;
+    all += 1;
     held += length;
     if (session.coordinator !== coordinator) continue;
     ofCoordinator += 1;
     bytesOfCoordinator += length;
   }
-  return (
-    sessions.size < Limits.signingSessions &&
-    ofCoordinator < Limits.signingSessionsOfCoordinator &&
+  const fits = (): boolean =>
+    all <= Limits.signingSessions &&
+    ofCoordinator <= Limits.signingSessionsOfCoordinator &&
     held <= Limits.signingSessionBytes &&
-    bytesOfCoordinator <= Limits.signingSessionBytes / PART
-  );
+    bytesOfCoordinator <= Limits.signingSessionBytes / PART;
+  for (const [key, session] of sessions) {
+    if (fits()) break;
+    if (session.coordinator !== coordinator || step.elapsed - session.openedAt < IDLE_MILLIS) continue;
+    const { length } = session.request.data;
+    step.editIn(signings, "sessions").delete(key);
+    all -= 1;
+    held -= length;
+    ofCoordinator -= 1;
+    bytesOfCoordinator -= length;
+  }
+  return fits();
 };
 
 /** What a signer has found right: by whom it was asked for what, and what that comes to. */
@@ -130,7 +148,7 @@ export const commitTo = (
   const given = consentFault(step, { operation, messageDigest, expiresAt });
   if (given !== undefined) return Either.left(given);
   const key = sessionKey(coordinator, sessionId);
-  if (!hasRoom(step, coordinator, request.data.length)) return Either.left("SESSION_CAPACITY");
+  if (!makesRoom(step, coordinator, request.data.length)) return Either.left("SESSION_CAPACITY");
   const index = shareIndexOf(membership, self);
   const secret = heldShare(context, membership, self, generation);
   if (suite.shared === undefined || index === undefined || secret === undefined) return Either.left("SHARE_MISSING");
@@ -189,7 +207,7 @@ const knownAs = (
   if (known === undefined) {
     if (spent.has(key)) return Either.left("SESSION_TAKEN");
     // What is in a body is shorter than that: of whoever has no room for more, none is read or hashed.
-    return hasRoom(step, from, open.evidence.rawBody.length) ? undefined : Either.left("SESSION_CAPACITY");
+    return makesRoom(step, from, open.evidence.rawBody.length) ? undefined : Either.left("SESSION_CAPACITY");
   }
   // Of anything but a copy there is no second commitment under one name.
   const fault = isCopy(step, known, open, claims) ? consentFault(step, known) : "SESSION_TAKEN";

@@ -116,16 +116,36 @@ describe("a key that cannot be signed with", () => {
     const { cluster } = planted(2);
     cluster.plantKey("others");
     cluster.write(2, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
-    const most = Limits.signingSessionsOfCoordinator;
-    for (let at = 0; at < most; at += 8) {
-      for (let each = at; each < at + 8; each += 1) cluster.sign(1, `${each}`, "payments", data);
+    const most = Limits.signingSessionsOfCoordinator / 2;
+    for (let at = 0; at < most; at += 4) {
+      for (let each = at; each < at + 4; each += 1) cluster.sign(1, `${each}`, "payments", data);
       cluster.pass(250);
     }
-    cluster.pass(2_000);
+    cluster.pass(3_000);
     expect(codeOf(cluster, `${most - 1}`)).toBe("SIGNING_QUORUM_UNAVAILABLE");
     expect(signingIn(stateOf(cluster, 1))).toMatchObject({ requests: new Map(), sessions: new Map() });
     cluster.sign(1, "other", "others", data);
     cluster.settle();
+    expect(codeOf(cluster, "other")).toBe("Signed");
+  });
+
+  it("takes nothing from another one at the members that would sign: the oldest of its sessions give way", () => {
+    const { cluster } = planted();
+    cluster.plantKey("others");
+    cluster.write(1, [{ op: "remove", table: "shares", key: generationKey("payments", 1) }]);
+    const keys = ["payments", "others"].map((keyId) => generationKey(keyId, 1));
+    cluster.write(
+      3,
+      keys.map((key) => ({ op: "remove", table: "shares", key })),
+    );
+    for (let at = 0; at < Limits.signingSessionsOfCoordinator / 2; at += 4) {
+      for (let each = at; each < at + 4; each += 1) cluster.sign(1, `${each}`, "payments", data);
+      cluster.pass(250);
+    }
+    const { sessions } = signingIn(stateOf(cluster, 2));
+    expect(sessions.size).toBe(Limits.signingSessionsOfCoordinator);
+    cluster.sign(1, "other", "others", data);
+    cluster.pass(500);
     expect(codeOf(cluster, "other")).toBe("Signed");
   });
 
