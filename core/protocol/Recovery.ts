@@ -267,18 +267,18 @@ const showWhile = (step: Step, recovery: Recovery, waitsFor: string): void => {
 const takeOver = (step: Step, recovery: Recovery, offering: ReadonlyArray<Ready>, isShared: boolean): void => {
   const trusted = offering.filter((each) => !recovery.distrusted.has(each.peerId));
   if (trusted.length === 0) step.draft("rejoining").recovery = { ...recovery, distrusted: new Set() };
-  const candidates = trusted.length === 0 ? offering : trusted;
-  const [chosen] = candidates;
+  const chosen = trusted[0] ?? offering[0];
   if (chosen === undefined) return;
   const { peerId: helper, registryRoot: root, approvers: count } = chosen;
-  const reach = candidates.length < 2 ? undefined : reachWithout(step, recovery, helper);
+  const reach = reachWithout(recovery, helper);
   requestMore(step, freshTransfer(step, { helper, root, count, isShared, reach }));
 };
 
-/** How far slots can go by what the other members have said: an abort too needs the votes of all of them. */
-const reachWithout = (step: Step, { answers }: Recovery, helper: PeerId): number =>
-  step.capacities.slotWindow +
-  Math.max(...[...answers.values()].flatMap(({ peerId, highSeq }) => (peerId === helper ? [] : [highSeq])));
+/** The highest slot of the other active members; one that is being restored may have it from whoever lies. */
+const reachWithout = ({ answers }: Recovery, helper: PeerId): number | undefined => {
+  const known = [...answers.values()].filter((ready) => ready.peerId !== helper && isOffering(ready));
+  return known.length === 0 ? undefined : Math.max(...known.map(({ highSeq }) => highSeq));
+};
 
 /** A restored writer must not reuse a slot that somebody has seen it use. */
 const noteHighest = (step: Step, { highSeq, highSeqProof: proof }: Ready): void => {

@@ -61,8 +61,8 @@ export interface Transfer {
   readonly applied: number;
   readonly decided: number;
   /**
-   * The highest slot that is believed, as others whose registry could be taken instead know none so far ahead; undefined
-   * where there is nobody else to ask. A writer that lies can prove any number of aborted slots by its own receipts.
+   * How far the slots go at most by what other active members have said; undefined where none has. A writer that lies can
+   * prove any number of aborted slots by its own receipts.
    */
   readonly reach: number | undefined;
   /** The highest slot that was applied; 0 where there is none. */
@@ -103,6 +103,8 @@ export interface Recovery {
   readonly isReadable: boolean;
   /** Members whose offer did not hold, or did not come: others are asked first. */
   readonly distrusted: ReadonlySet<PeerId>;
+  /** How often all were asked anew because slots went on behind the last change, and nobody else could be asked. */
+  readonly leaps: number;
   /** What it waits for, for the operator. */
   readonly waitsFor: string;
 }

@@ -247,7 +247,7 @@ const endlessPage = (cluster: Cluster, like: PrepareItem, from: number) => {
 };
 
 /** The writer offers peer 3 page after page of these behind its last slot, as long as it is asked for more. */
-const restoredWithoutEnd = (size: number) => {
+const restoredWithoutEnd = (size: number, awayMillis = 0) => {
   const cluster = new Cluster(size);
   cluster.pass(2_000);
   const made: Array<PrepareItem> = [];
@@ -259,14 +259,16 @@ const restoredWithoutEnd = (size: number) => {
   const [like] = made;
   if (like === undefined) throw new Error("nothing was proposed");
   const pages: Array<string | undefined> = [];
+  const back = cluster.now + awayMillis;
   cluster.tamper = (from, to, message) => {
+    if ((from === 2 || to === 2) && cluster.now < back) return undefined;
     if (from !== 1 || to !== size || message._tag !== "SnapshotOffer") return message;
     if (message.after === "") return { ...message, upTo: slotKey(1, 1) };
     const page = endlessPage(cluster, like, 1 + Number(message.after.slice(message.after.indexOf(".") + 1)));
     return pages.push(page.upTo) > 100 ? undefined : { ...message, ...page };
   };
   declare(cluster, size);
-  cluster.pass(8_000);
+  cluster.pass(8_000 + 2 * awayMillis);
   return { cluster, pages };
 };
 
@@ -275,6 +277,13 @@ describe("a restored member whose helper goes on with aborted slots without end"
     const { cluster, pages } = restoredWithoutEnd(3);
     expectWhole(cluster, 1);
     expect(pages).toHaveLength(1 + CAPACITIES.slotWindow / CAPACITIES.offeredSlots);
+    expect(cluster.tables.get(3)?.get("slots")?.size).toBe(cluster.tables.get(2)?.get("slots")?.size);
+  });
+
+  it("asks whether another one is back before it goes on for longer with the only one", () => {
+    const { cluster, pages } = restoredWithoutEnd(3, 3_000);
+    expectWhole(cluster, 1);
+    expect(pages.length).toBeLessThan(100);
     expect(cluster.tables.get(3)?.get("slots")?.size).toBe(cluster.tables.get(2)?.get("slots")?.size);
   });
 

@@ -198,9 +198,9 @@ describe("the registry that was taken over", () => {
     expect([step.state.rejoining.recovery, step.state.registry.approvers]).toEqual([undefined, 65]);
   });
 
-  it("leaves slots that nobody votes on yet to the writer's new incarnation, and to nobody else", () => {
+  it("knows of no slots that nobody votes on yet: a writer may have lied about them", () => {
     const far = (step: WholeStep): void => void (step.draft("undecided").highSeq = 1_000);
-    expect(added({ decided: 1 }, far).state.undecided.highSeq).toBe(1_000);
+    expect(added({ decided: 1 }, far).state.undecided.highSeq).toBe(CAPACITIES.slotWindow);
     const atWriter = added({ decided: 1 }, (step) => {
       far(step);
       step.draft("cluster").membership = { ...step.membership, writer: 2 };

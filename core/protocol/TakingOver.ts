@@ -31,6 +31,7 @@ export const freshRecovery = (waitsFor: string, distrusted: ReadonlySet<PeerId> 
   superseded: undefined,
   isReadable: false,
   distrusted,
+  leaps: 0,
   waitsFor,
 });
 
@@ -47,8 +48,8 @@ export const waitFor = (step: Step, waitsFor: string, distrusted: PeerId | undef
   if (recovery === undefined) return;
   const doubts = new Set(recovery.distrusted);
   if (distrusted !== undefined) doubts.add(distrusted);
-  const { inquiries, writersOwn, isReadable } = recovery;
-  step.draft("rejoining").recovery = { ...freshRecovery(waitsFor, doubts), inquiries, writersOwn, isReadable };
+  const { inquiries, writersOwn, isReadable, leaps } = recovery;
+  step.draft("rejoining").recovery = { ...freshRecovery(waitsFor, doubts), inquiries, writersOwn, isReadable, leaps };
 };
 
 export const freshTransfer = (
@@ -126,14 +127,31 @@ export const onSnapshotOffer = (step: Step, from: PeerId, offer: MessageOf<"Snap
   if (installed === undefined) return waitFor(step, `peer ${from} offers what does not hold`, from);
   if (installed.isSeen) hide(step);
   const next = { ...settledBy(step, transfer, installed), empty };
-  if (next.reach !== undefined && next.decided > next.reach)
-    return waitFor(step, `peer ${from} offers slots that no other member has come near`, from);
+  if (next.decided > believed(step, next, recovery)) return leave(step, next);
   if (next.undone && next.isAgain) return waitFor(step, `peer ${from} leaves out what it offered before`, from);
   if (installed.upTo !== undefined) return requestMore(step, { ...next, after: installed.upTo });
   // What is asked for says which slots are here, and that is known once those of this pass are committed.
   if (next.undone)
     return goOn(step, { ...next, after: "", undone: false, isAgain: true, applied: 0, askedAt: undefined });
   addUp(step, next);
+};
+
+/**
+ * The highest slot that is believed. Every member has voted on a change that was applied, so that no slot within the
+ * window of one is strange, nor one that others know; an abort too needs the votes of all.
+ */
+const believed = ({ capacities }: Step, { reach, newest }: Transfer, { leaps }: Recovery): number =>
+  reach === undefined ? newest + capacities.slotWindow * 2 ** leaps : Math.max(reach, newest) + capacities.slotWindow;
+
+/** Slots go on and on: others are asked first from now on, or where there are none, whether there are some by now. */
+const leave = (step: Step, { helper, reach }: Transfer): void => {
+  if (reach !== undefined)
+    return waitFor(step, `peer ${helper} offers slots that no other member has come near`, helper);
+  waitFor(step, `peer ${helper} offers slot after slot without a change, and no other member is active`);
+  const {
+    rejoining: { recovery },
+  } = step.state;
+  if (recovery !== undefined) step.draft("rejoining").recovery = { ...recovery, leaps: recovery.leaps + 1 };
 };
 
 const settledBy = (step: Step, transfer: Transfer, { undone, applied, decided, newest }: Installed): Transfer => ({
@@ -292,9 +310,8 @@ const finish = (step: Step, registry: PeerState["registry"], decided: number): v
   hide(step);
   step.state.registry = registry;
   step.draft("rejoining").recovery = undefined;
-  // Nobody votes further ahead. Slots beyond, which the superseded incarnation reserved, nobody knew.
-  const bound = step.isWriter ? Math.min(highSeq, decided + step.capacities.slotWindow - 1) : highSeq;
-  continueSlots(step, decided, bound);
+  // Nobody votes further ahead: slots beyond were reserved by an incarnation that is superseded, or are a lie.
+  continueSlots(step, decided, Math.min(highSeq, decided + step.capacities.slotWindow - 1));
   settleRefusals(step, ({ id, proposal }) => decisionOf(view, id, proposal) !== undefined);
   takeUp(step);
 };

@@ -5,6 +5,7 @@ import { crypto, founded } from "../../properties/cluster/Cluster.ts";
 import { watched } from "../../properties/cluster/Watching.ts";
 import { declare, register } from "../../properties/cluster/Restoring.ts";
 import type { Message } from "../../core/Message.ts";
+import type { Write } from "../../core/Tables.ts";
 import type { Ready } from "../../core/protocol/Message.ts";
 import { SELF, slotKey } from "../../core/protocol/Tables.ts";
 import { Ghost, maskOf } from "./Ghost.ts";
@@ -66,7 +67,7 @@ it.each<readonly [string, Partial<Ready> | undefined]>([
 
 /** Of three members the second takes over an aborted slot of the first; the third has said that it knows the tenth. */
 const following =
-  (seq: number, third: Partial<Ready> = {}, asksThird = false) =>
+  (seq: number, third: Partial<Ready> = {}, changed = 0) =>
   (): void => {
     const [first, other] = [answers.get(1), answers.get(3)];
     if (first === undefined || other === undefined) throw new TypeError("both others were to answer");
@@ -78,17 +79,24 @@ const following =
     for (const { nonce, peerId } of said) checker.sent?.(peer, { _tag: "ReadyProbe", nonce } as Message, peerId, 0);
     for (const ready of said) checker.delivered?.(peer, { _tag: "Ready", ...ready }, ready.peerId, 0);
     const { recoveryId, nonce } = offer;
-    for (const helper of asksThird ? [3, 1] : [1])
-      checker.sent?.(peer, { _tag: "SnapshotRequest", recoveryId, nonce, after: "", here: undefined }, helper, 0);
-    const row = { proposalId: OTHER, outcome: "ABORTED", ack: undefined, writerReceipt: undefined } as const;
-    checker.written?.slots?.(peer, { op: "insert", table: "slots", key: slotKey(1, seq), row }, []);
+    checker.sent?.(peer, { _tag: "SnapshotRequest", recoveryId, nonce, after: "", here: undefined }, 1, 0);
+    const writes = (
+      [
+        ["APPLIED", changed],
+        ["ABORTED", seq],
+      ] as const
+    ).map(([outcome, at]): Write => {
+      const row = { proposalId: OTHER, outcome, ack: undefined, writerReceipt: undefined };
+      return { op: "insert", table: "slots", key: slotKey(1, at), row };
+    });
+    for (const write of writes) if (write.table === "slots") checker.written?.slots?.(peer, write, writes);
   };
 
-it("follows a helper by the window and a page past what the other has said, and further where that was asked before", () => {
+it("follows a helper by the window and a page past what another active member has said, or past a change", () => {
   const last = 10 + 256 + 16;
   expect(following(last)).not.toThrow();
-  expect(following(last + 1, {}, true)).not.toThrow();
-  expect(following(last + 1, { mode: "joining" })).not.toThrow();
+  expect(following(last + 1)).toThrow("other active members have told peer 2 of slots up to 10");
   expect(following(last + 1, { highSeq: 11 })).not.toThrow();
-  expect(following(last + 1)).toThrow("it could ask peer 3");
+  expect(following(last + 1, { mode: "joining" })).not.toThrow();
+  expect(following(last + 1, {}, 11)).not.toThrow();
 });

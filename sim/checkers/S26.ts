@@ -2,14 +2,15 @@
  * S26, the registry half: what a restored peer installs is what an honest helper offered, holds everything that was
  * ever acknowledged to a caller, and until then the peer signs for nothing. So is what it shows to readers before. It
  * takes what it installs once every other member has said that nothing is undecided there, or that it is restored too,
- * and all that have a registry have said that it is the same one. It follows no helper past what the others know while
- * there is one that it could ask instead.
+ * and all that have a registry have said that it is the same one. It follows no helper far past every change and what
+ * other active members know.
  */
 import type { Digest } from "../../core/base/Digest.ts";
 import type { MessageOf } from "../../core/protocol/Message.ts";
 import type { PeerId } from "../../core/protocol/Topology.ts";
 import { isAbortedAt } from "./Ends.ts";
 import { numberKey, SELF } from "../../core/protocol/Tables.ts";
+import type { Write } from "../../core/Tables.ts";
 import type { Checker, Watched } from "./Checker.ts";
 import type { Ghost } from "./Ghost.ts";
 import { rowAt } from "../models/Product.ts";
@@ -44,12 +45,11 @@ interface Hindrance {
   readonly registries: ReadonlyArray<string>;
 }
 
-/** What one process has asked the others lately, whose registry it asked for, and what is against taking it over now. */
+/** What one process has asked the others lately, and what is against what it takes over now. */
 interface Asking {
   rounds: ReadonlyArray<Round>;
-  helper: PeerId | undefined;
-  readonly helpers: Set<PeerId>;
-  taken: { readonly nonce: Digest; readonly hindrance: Hindrance } | undefined;
+  /** And the highest slot that other active members than the helper have said that they know. */
+  taken: { readonly nonce: Digest; readonly hindrance: Hindrance; readonly known: number | undefined } | undefined;
 }
 
 const registryIn = ({ registryRoot, approvers }: Ready): string => `${registryRoot} of ${approvers} approver(s)`;
@@ -75,10 +75,20 @@ const hindranceOf = ({ state }: Watched, { rounds }: Asking, recoveryId: Digest)
   return inRounds.reduce((least, each) => (weight(each) <= weight(least) ? each : least), none);
 };
 
+const seqIn = (key: string): number => Number(key.slice(key.indexOf(".") + 1));
+
+/** The highest slot of the active members but the helper, in the last round in which all were asked. */
+const knownBeside = ({ state }: Watched, { rounds }: Asking, helper: PeerId): number | undefined => {
+  const others = (state?.cluster.membership?.peerIds.length ?? 0) - 1;
+  const last = rounds.findLast(({ asked }) => asked.size === others);
+  const said = [...(last?.asked.values() ?? [])].flatMap(({ answers }) => answers);
+  const active = said.filter(({ peerId, mode }) => peerId !== helper && (mode === "active" || mode === "promoting"));
+  return active.length === 0 ? undefined : Math.max(...active.map(({ highSeq }) => highSeq));
+};
+
 export const S26 = (ghost: Ghost): Checker => {
   const askings: Array<Asking> = [];
-  const askingOf = (slot: number): Asking =>
-    (askings[slot] ??= { rounds: [], helper: undefined, helpers: new Set(), taken: undefined });
+  const askingOf = (slot: number): Asking => (askings[slot] ??= { rounds: [], taken: undefined });
 
   const noteAsked = ({ slot, decidedAt: at, heldUpUntil = 0 }: Watched, to: PeerId, nonce: Digest): void => {
     const asking = askingOf(slot);
@@ -93,9 +103,8 @@ export const S26 = (ghost: Ghost): Checker => {
 
   const noteTaken = (peer: Watched, to: PeerId, { nonce, recoveryId }: MessageOf<"SnapshotRequest">): void => {
     const asking = askingOf(peer.slot);
-    asking.helper = to;
-    asking.helpers.add(to);
-    if (asking.taken?.nonce !== nonce) asking.taken = { nonce, hindrance: hindranceOf(peer, asking, recoveryId) };
+    if (asking.taken?.nonce === nonce) return;
+    asking.taken = { nonce, hindrance: hindranceOf(peer, asking, recoveryId), known: knownBeside(peer, asking, to) };
   };
 
   const assertAsked = ({ slot }: Watched): void => {
@@ -114,19 +123,23 @@ export const S26 = (ghost: Ghost): Checker => {
       );
   };
 
-  /** A slot far ahead of all that its helper's fellows have said they know, while one of them was never asked. */
-  const assertNear = ({ slot }: Watched, seq: number): void => {
-    const { rounds, helper, helpers } = askingOf(slot);
-    const said = rounds.flatMap(({ asked }) => [...asked.values()].flatMap(({ answers }) => answers));
-    const others = said.filter(({ peerId }) => peerId !== helper);
-    const fresh = others.find(({ mode, peerId }) => mode === "active" && !helpers.has(peerId));
+  /** A slot far ahead of every change, and of all that other active members have said. */
+  const assertNear = (peer: Watched, seq: number, writes: ReadonlyArray<Write>): void => {
+    const { known } = askingOf(peer.slot).taken ?? {};
     const { slotWindow, offeredSlots } = { ...OF_SERVICE, ...ghost.capacities };
-    const reach = Math.max(...others.map(({ highSeq }) => highSeq)) + slotWindow + offeredSlots;
-    if (fresh !== undefined && seq > reach)
+    const far = slotWindow + offeredSlots;
+    if (known === undefined || seq <= known + far) return;
+    const rows = peer.store.scan("slots", "", Number.MAX_SAFE_INTEGER);
+    const ends = [
+      ...rows,
+      ...writes.flatMap((write) => (write.table === "slots" && write.op !== "remove" ? write : [])),
+    ];
+    const changes = ends.flatMap(({ key, row }) => (row.outcome === "APPLIED" && seqIn(key) < seq ? seqIn(key) : []));
+    if (seq > Math.max(0, ...changes) + far)
       throw new Violation(
         "S26",
-        `no other member has told peer ${slot} of a slot near ${seq}, and it could ask peer ${fresh.peerId}`,
-        `it takes over that slot, and goes on, by the word of peer ${helper}`,
+        `other active members have told peer ${peer.slot} of slots up to ${known}, and there is no change near ${seq}`,
+        "it takes over that slot, and goes on",
       );
   };
 
@@ -246,9 +259,9 @@ export const S26 = (ghost: Ghost): Checker => {
         const isTold = ghost.lying === 0 || offered.has(write.op === "remove" ? "" : write.row.recoveryId);
         if (write.op !== "remove" && ghost.isAtomic && isTold) assertInstalled(peer, write.row.recoveryId);
       },
-      slots: (peer, write) => {
+      slots: (peer, write, writes) => {
         if (write.op === "remove" || write.row.outcome !== "ABORTED" || ghost.isLying(peer.slot)) return;
-        if (ghost.isRecovering(peer.slot)) assertNear(peer, Number(write.key.slice(write.key.indexOf(".") + 1)));
+        if (ghost.isRecovering(peer.slot)) assertNear(peer, seqIn(write.key), writes);
       },
       preparations: ({ slot }, { op, key }) => {
         if (op !== "remove" && ghost.isRecovering(slot))
