@@ -190,7 +190,8 @@ export const S10 = (ghost: Ghost): Checker => {
           const left = [...kept].flatMap(([key, each]) =>
             going.has(key) || (each.completed !== undefined && !isTold) ? [] : [each],
           );
-          // Where nothing is undecided, no other response is on its way.
+          // Where nothing is undecided, nor refused and not by all yet, no other response is on its way.
+          if (state !== undefined && state.undecided.aborting.size > 0) return;
           if (row !== undefined && ghost.openAt(slot).size === 0)
             assertOldest(slot, row, left, Math.min(lastReading, before[slot] ?? lastReading));
           return;

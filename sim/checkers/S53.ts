@@ -154,6 +154,9 @@ export const S53 = (ghost: Ghost): Checker => {
 
   const saidTo = (slot: number, member: PeerId): ReadonlyArray<Ready> => heard[slot]?.get(member) ?? [];
 
+  /** Requests of which another peer was told that they are refused. */
+  const told = new Set<string>();
+
   /** By slot: what it has said of itself in a step whose state is not known yet. */
   const open: Array<Array<{ readonly reason: string; readonly assertSo: () => void }>> = [];
 
@@ -209,6 +212,9 @@ export const S53 = (ghost: Ghost): Checker => {
     },
     sent: ({ slot, honest }, message) => {
       if (!honest || ghost.isLying(slot) || message._tag !== "Outcome" || message.outcome._tag !== "Rejected") return;
+      // Whoever asks again may be told again what was so then.
+      if (told.has(message.requestId)) return;
+      told.add(message.requestId);
       const own = message.outcome.rejection.members.filter(({ peerId }) => peerId === slot);
       assertNamed(slot, message.requestId, own);
     },

@@ -45,16 +45,19 @@ const leaveAlone = (world: World, fit: ReadonlyArray<SimPeer>, calm: (world: Wor
   world.marks.add("signatures went on before anything was healed");
 };
 
-/** A key that signs with shares all of these have, and that nobody is about to change. */
-const keyOf = ({ ghost }: World, peers: ReadonlyArray<SimPeer>): string | undefined => {
-  const changing = new Set(
-    // What nobody prepared may be a lie, of which there is no saying what it would change.
+/** What members are about to change; a proposal that nobody prepared may be a lie, and no saying what it would change. */
+const changingIn = ({ ghost }: World): ReadonlySet<string> =>
+  new Set(
     [...ghost.proposals.values()].flatMap(({ proposal, receipts, applied, aborted }) =>
       receipts === 0 || applied === ghost.everyone || aborted === ghost.everyone
         ? []
         : [ghost.product.changeOf(proposal).ref],
     ),
   );
+
+/** A key that signs with shares all of these have, and that nobody is about to change. */
+const keyOf = (world: World, peers: ReadonlyArray<SimPeer>): string | undefined => {
+  const changing = changingIn(world);
   const [first] = peers;
   if (first === undefined) return undefined;
   return allRows(first.store, "custodyKeys").find(
@@ -69,6 +72,16 @@ const keyOf = ({ ghost }: World, peers: ReadonlyArray<SimPeer>): string | undefi
           store.get("shares", `${keyId}/${String(generation).padStart(16, "0")}`) !== undefined,
       ),
   )?.keyId;
+};
+
+/** Whether they are the processes that they were, and have the key as it was: beside a member that lies all else goes on. */
+const standing = (world: World, fit: ReadonlyArray<SimPeer>, keyId: string): string => {
+  const keys = fit.map(({ store }) => {
+    const { status, generation } = store.get("custodyKeys", keyId) ?? {};
+    return [status, generation];
+  });
+  const processes = fit.map(({ process, isUp }) => [process, isUp]);
+  return JSON.stringify([keys, processes, changingIn(world).has(keyId)]);
 };
 
 const data = Uint8Array.of(...Array.from({ length: 32 }, (_, at) => 255 - at));
@@ -95,9 +108,11 @@ export const assertSigningSurvives = (
   if (keyId === undefined || through === undefined) return;
   leaveAlone(world, fit, calm);
   const asked = signing(world.commands, { keyId, scheme: "EdDSA", hash: undefined, data, generation: undefined });
+  const before = standing(world, fit, keyId);
   for (const until = world.now + PATIENCE; ; world.run(world.now + SECOND / 2)) {
     const outcome = attempt(through, asked);
     if (typeof outcome !== "string" && outcome._tag === "Signed") return;
+    if (world.ghost.lying !== 0 && standing(world, fit, keyId) !== before) return;
     if (world.now >= until)
       throw new Violation(
         "LK2",
