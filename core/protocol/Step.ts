@@ -65,6 +65,7 @@ const draftsOf = (requests: ReadonlyArray<SigningRequest>): ReadonlyArray<Statem
 interface ModuleRows<R> {
   readonly view: View<R>;
   current<T extends keyof R & string>(table: T, key: string): R[T] | undefined;
+  isChanged(table: keyof R & string, key: string): boolean;
   write(write: WriteOf<R>): void;
   put<T extends keyof R & string>(table: T, key: string, row: R[T]): void;
 }
@@ -158,6 +159,11 @@ export class Step extends EditedState {
     if (change === undefined) return this.context.view.get(table, key);
     // The change is one of that table.
     return change.op === "remove" ? undefined : (change.row as Rows[T]);
+  }
+
+  /** Whether this step changes a row, so that the committed one says nothing of the next step. */
+  isChanged(table: TableName, key: string): boolean {
+    return this.#changes?.of(table, key) !== undefined;
   }
 
   /** Inserts or replaces a row, whichever fits the committed row and this step's own changes. */

@@ -25,7 +25,7 @@ import { MOST_SESSIONS, startOf } from "./KeygenMember.ts";
 import { advanceSession, PROCEED_TIMER, takeEarly } from "./KeygenTurn.ts";
 import type { Making } from "./Making.ts";
 import { makings } from "./MakingState.ts";
-import { standing } from "./MakingStanding.ts";
+import { isChanging, judge, knownStanding } from "./MakingStanding.ts";
 import { isRestedOn, MAKING_MILLIS } from "./PendingRows.ts";
 import { makeAlone } from "./MakeAlone.ts";
 
@@ -78,16 +78,16 @@ export const openSessions = (step: Step): void => {
   // What waits for its proposal is looked at again, however quiet it is.
   for (const mark of step.slice(makings).pending.values())
     if (!isRestedOn(step, mark)) step.arm(PROCEED_TIMER, AGAIN_MILLIS);
-  // In turn, as what could be proposed: those that are being made count for their callers.
-  const inLine = inTurn(makingsInQueue(step), ({ actor }) => actorName(actor));
-  const wanted = inLine.filter((queued) => isWaiting(step, queued));
-  if (wanted.length === 0) return;
+  const queue = makingsInQueue(step);
+  judge(step, queue);
+  if (step.slice(makings).sessions.size >= MOST_SESSIONS || !queue.some((queued) => isWaiting(step, queued))) return;
   const verdict = currentVerdict(step);
   // Whoever waits is told who is not ready when the queue is looked at next.
   if (verdict === undefined || verdict.faults.length > 0) return;
   // A peer that is alone makes as many in one step, and goes on with the next event.
   let alone = 0;
-  for (const queued of wanted) {
+  // In turn, as what could be proposed: those that are being made count for their callers.
+  for (const queued of inTurn(queue, ({ actor }) => actorName(actor))) {
     if (step.slice(makings).sessions.size + alone >= MOST_SESSIONS) return;
     if (!isWaiting(step, queued)) continue;
     open(step, queued);
@@ -101,8 +101,9 @@ const isWaiting = (step: Step, { intent, tokenExpiresAt }: Wanted): boolean => {
   for (const { keyId } of step.slice(makings).pending.values()) if (keyId === intent.keyId) return false;
   return (
     !step.isLocked(generationLock(intent.keyId)) &&
+    !isChanging(step, intent) &&
     endsTooSoon(step.context, tokenExpiresAt) === undefined &&
-    standing(step, intent)._tag === "NotYet"
+    knownStanding(step, intent)._tag === "NotYet"
   );
 };
 

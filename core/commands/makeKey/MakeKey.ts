@@ -11,7 +11,7 @@ import { applyGeneration, installGeneration, undoGeneration } from "../keys/KeyR
 import { KEYS_SINCE, generationKey, keyRows } from "../keys/Tables.ts";
 import { keygenEffects } from "./KeygenEffects.ts";
 import { isMaking, KEYGEN, type Making, madeUnder, makingOf, makingPermissions } from "./Making.ts";
-import { baseOf, isMade, readMaking, standing } from "./MakingStanding.ts";
+import { baseOf, isMade, knownStanding, readMaking } from "./MakingStanding.ts";
 import { noteRefreshed } from "./OldShares.ts";
 import { forgetMark } from "./PendingRows.ts";
 
@@ -48,7 +48,7 @@ export const makeKey: Command<Making, Making> = {
   parse: ({ context, membership }, call) => readMaking({ context, membership }, call),
   admit: ({ context, membership }, call) => readMaking({ context, membership }, call),
 
-  check: standing,
+  check: knownStanding,
   // A request like it waits for the outcome, and finds it.
   coalescesWith: () => undefined,
   heldUpBy: (state, making) => {

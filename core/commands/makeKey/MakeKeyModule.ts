@@ -8,6 +8,7 @@ import { AGAIN_TIMER } from "./KeygenRounds.ts";
 import { onAgainTimer, onEnded, onPackage, onShare, onStored, PROCEED_TIMER } from "./KeygenTurn.ts";
 import { openSessions } from "./KeygenWriter.ts";
 import { closeSessions, forgetSessions } from "./KeygenEnd.ts";
+import { forgetJudged } from "./MakingStanding.ts";
 import { makings } from "./MakingState.ts";
 import { eraseSuperseded } from "./OldShares.ts";
 import { PENDING_TIMER, tidyPending } from "./PendingRows.ts";
@@ -18,6 +19,7 @@ const ACTIVE: ReadonlySet<Mode> = new Set(["active"]);
 const TAKING_PART: ReadonlySet<Mode> = new Set(["active", "joining"]);
 
 const goOn = (step: Step): void => {
+  if (step.mode !== "active" || !step.isWriter) forgetJudged(step);
   if (!TAKING_PART.has(step.mode)) return forgetSessions(step);
   tidyPending(step);
   closeSessions(step);

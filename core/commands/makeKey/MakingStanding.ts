@@ -1,22 +1,25 @@
 /** How a request that makes a generation stands against one peer's rows. */
 import { Either } from "effect";
+import type { Digest } from "../../base/Digest.ts";
 import { Limits } from "../../base/Limits.ts";
 import { type Rejection, rejection } from "../../base/Rejection.ts";
 import type { Standing } from "../../protocol/Command.ts";
 import type { EvaluationContext } from "../../protocol/EvaluationContext.ts";
 import type { Call } from "../../protocol/Forward.ts";
+import type { Step } from "../../protocol/Step.ts";
 import type { RowView } from "../../protocol/Tables.ts";
 import type { Suite } from "../../threshold/Suite.ts";
 import { keyLock } from "../approvers/Locks.ts";
 import { approverRows } from "../approvers/Tables.ts";
 import { custodyIdentity } from "../keys/CustodyIdentity.ts";
 import { custodyOwner } from "../keys/KeyId.ts";
+import { generationLock } from "../keys/KeyLocks.ts";
 import { generationMoved, keyDestroyed, keyNotFound } from "../keys/KeyRefusals.ts";
 import { suiteFor } from "../keys/Suites.ts";
-import { generationKey, type KeyRows, keyRows } from "../keys/Tables.ts";
+import { generationKey, type KeyRows, keyRows, keyTables } from "../keys/Tables.ts";
 import { type Base, keygenEffectsAt } from "./KeygenEffects.ts";
 import { type Making, makingOf } from "./Making.ts";
-import { makings } from "./MakingState.ts";
+import { type Judged, makings } from "./MakingState.ts";
 
 const exists = rejection(
   "KEY_ALREADY_EXISTS",
@@ -141,4 +144,47 @@ export const standing = (evaluation: EvaluationContext, making: Making): Standin
     _tag: "Possible",
     effectsAt: keygenEffectsAt(crypto, membership.topology, making, suite.right, base, pending, identity),
   };
+};
+
+const isMarked = (evaluation: EvaluationContext, { keyId, base }: Making): boolean =>
+  evaluation.slice(makings).pending.has(generationKey(keyId, base + 1));
+
+/** The same; of a request in the writer's queue without a look at its rows where {@link judge} knows what they say. */
+export const knownStanding = (evaluation: EvaluationContext, making: Making): Standing => {
+  const known = isMarked(evaluation, making) ? undefined : evaluation.slice(makings).judged.get(making.requestDigest);
+  return known?.standing ?? standing(evaluation, making);
+};
+
+/** Whether this very step changes the key or one of its generations: its rows are not those that are read yet. */
+export const isChanging = (step: Step, { keyId }: Pick<Making, "keyId">): boolean =>
+  step.rows(keyTables).isChanged("custodyKeys", keyId);
+
+/**
+ * Looks once at the rows of every request in the writer's queue, and again when they have changed: hundreds may wait for
+ * a session, and all are gone through at every event. What is known of requests that have left the queue goes when
+ * another comes: it does no harm, and an event that means nothing here changes nothing.
+ */
+export const judge = (step: Step, queued: ReadonlyArray<{ readonly intent: Making }>): void => {
+  for (const [requestDigest, known] of step.slice(makings).judged)
+    if (isChanging(step, known)) step.editIn(makings, "judged").delete(requestDigest);
+  const found = queued.flatMap(({ intent }) => judgedNow(step, intent));
+  if (found.length === 0) return;
+  const judged = step.editIn(makings, "judged");
+  const inQueue = new Set(queued.map(({ intent }) => intent.requestDigest));
+  for (const requestDigest of judged.keys()) if (!inQueue.has(requestDigest)) judged.delete(requestDigest);
+  for (const [requestDigest, known] of found) judged.set(requestDigest, known);
+};
+
+/** What is new of a request; none where it is known, or about to change. */
+const judgedNow = (step: Step, making: Making): ReadonlyArray<readonly [Digest, Judged]> => {
+  const { keyId, requestDigest } = making;
+  if (step.slice(makings).judged.has(requestDigest) || isMarked(step, making)) return [];
+  if (isChanging(step, making) || step.isLocked(generationLock(keyId))) return [];
+  const stands = standing(step, making);
+  return stands._tag === "Possible" ? [] : [[requestDigest, { keyId, standing: stands }]];
+};
+
+/** At a peer that takes no part, or is not the writer, rows may change in other ways. */
+export const forgetJudged = (step: Step): void => {
+  if (step.slice(makings).judged.size > 0) step.editIn(makings, "judged").clear();
 };

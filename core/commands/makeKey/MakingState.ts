@@ -1,6 +1,7 @@
 /** A peer's memory of keys that are being made. */
 import { allRows } from "../../protocol/AllRows.ts";
 import type { Digest } from "../../base/Digest.ts";
+import type { Standing } from "../../protocol/Command.ts";
 import type { Forward } from "../../protocol/Forward.ts";
 import type { Slice } from "../../protocol/Module.ts";
 import type { PeerId } from "../../protocol/Topology.ts";
@@ -73,6 +74,12 @@ export interface PendingMark {
 /** A session that is over here, and why. */
 export type Ended = Omit<KeygenMessageOf<"Keygen.Ended">, "_tag">;
 
+/** How a request stands by rows of its key alone: as long as they do not change, and nothing is made for it. */
+export interface Judged {
+  readonly keyId: string;
+  readonly standing: Exclude<Standing, { readonly _tag: "Possible" }>;
+}
+
 export interface MakingState {
   readonly sessions: ReadonlyMap<Digest, KeygenSession>;
   /** By generation key, as the rows. */
@@ -83,6 +90,8 @@ export interface MakingState {
   readonly superseded: ReadonlyMap<Digest, Superseded>;
   /** Packages of sessions that are not known here yet: the newest few of each member. */
   readonly early: ReadonlyMap<PeerId, ReadonlyArray<KeygenMessageOf<"Keygen.Package">>>;
+  /** At the writer: requests in its queue. */
+  readonly judged: ReadonlyMap<Digest, Judged>;
 }
 
 /** The mark of a row that nothing is known to rest on. */
@@ -97,6 +106,7 @@ const empty: MakingState = {
   ended: new Map(),
   superseded: new Map(),
   early: new Map(),
+  judged: new Map(),
 };
 
 export const makings: Slice<MakingState> = {
