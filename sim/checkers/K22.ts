@@ -120,9 +120,9 @@ class Coordinator {
     service.silentAt = undefined;
     if (message._tag === "Sign.Share")
       for (const sessionId of sessions) {
-        // What it was told before that says nothing of it now.
-        const toldAt = service.owes.get(sessionId) ?? 0;
-        if (toldAt > (service.withheldAt ?? toldAt)) service.withheldAt = undefined;
+        // What it was told before it withheld something says nothing of it now, and may have come too late.
+        if ((service.owes.get(sessionId) ?? 0) <= (service.withheldAt ?? -1)) continue;
+        service.withheldAt = undefined;
         service.owes.delete(sessionId);
       }
     if (message._tag === "Sign.Refused") service.isPrompt = false;
