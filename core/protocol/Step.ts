@@ -227,6 +227,11 @@ export class Step extends EditedState {
     this.#afterFlush({ _tag: "SetTimer", timer, afterMillis });
   }
 
+  /** Monotonic milliseconds: when a timer that fires in this step was due. Much may have come since that waits. */
+  dueAt(timer: TimerName): number {
+    return Math.min(this.elapsed, this.before.timers.get(timer) ?? this.elapsed);
+  }
+
   /**
    * Asks for statements. They are signed together at the end of the step, one
    * header for all, and handed to `run` in the order they were asked for.

@@ -326,16 +326,20 @@ const attemptMillis = (step: Step, coordinated: Coordinated): number => {
  * Whether the chosen ones were told of each other so lately that their shares may well be on their way. One whose word
  * made the number full at the end of the attempt would else have the others be taken for silent.
  */
-const isJustTold = (step: Step, coordinated: Coordinated): boolean => {
+const isJustTold = (step: Step, coordinated: Coordinated, at: number): boolean => {
   const { packagedAt } = coordinated.attempt;
   const patience = Math.min(AGAIN_MILLIS, attemptMillis(step, coordinated) * TO_SIGN);
-  return packagedAt !== undefined && step.elapsed - packagedAt < patience;
+  return packagedAt !== undefined && at - packagedAt < patience;
 };
 
-/** Goes on where members are silent. */
+/**
+ * Goes on where members are silent, by the time at which the timer was due: what has come since, while this peer was held
+ * up by a flush, is still to be heard.
+ */
 export const onAttemptsTimer = (step: Step): void => {
   turnAwayLate(step);
-  for (const coordinated of step.slice(signings).requests.values()) goOnWith(step, coordinated);
+  const at = step.dueAt(ATTEMPTS_TIMER);
+  for (const coordinated of step.slice(signings).requests.values()) goOnWith(step, coordinated, at);
   sendPackages(step);
 };
 
@@ -345,11 +349,11 @@ export const armAttempts = (step: Step): void => {
   if (requests.size + waiting.size > 0) step.arm(ATTEMPTS_TIMER, TICK_MILLIS);
 };
 
-const goOnWith = (step: Step, begun: Coordinated): void => {
+const goOnWith = (step: Step, begun: Coordinated, at: number): void => {
   let coordinated = begun;
   const { attempt, signable: judged, imposters } = coordinated;
-  const age = step.elapsed - attempt.startedAt;
-  const isYoung = isJustTold(step, coordinated);
+  const age = at - attempt.startedAt;
+  const isYoung = isJustTold(step, coordinated, at);
   if (step.elapsed >= givenUpAt(step, coordinated) || (age >= attemptMillis(step, coordinated) && !isYoung)) {
     const silent = attempt.chosen.filter((peerId) => !isYoung && !attempt.shares.has(peerId));
     return fail(step, withWithheld(step, coordinated, silent));
@@ -367,7 +371,7 @@ const goOnWith = (step: Step, begun: Coordinated): void => {
     for (const peerId of silent) noteFailed(step, peerId);
     coordinated = askMore(step, coordinated, total);
   }
-  if (step.elapsed - attempt.askedAt >= AGAIN_MILLIS) askAgain(step, coordinated, silent);
+  if (at - attempt.askedAt >= AGAIN_MILLIS) askAgain(step, coordinated, silent);
 };
 
 /** Where this peer can take part no more, its callers are told and its nonces are gone. Called at the end of every event. */

@@ -106,6 +106,30 @@ describe("a member that commits and then says nothing", () => {
   });
 });
 
+describe("a member whose share waits at a coordinator that was held up", () => {
+  it("is not taken for silent by the timer that waits before it", () => {
+    const cluster = new KeyedCluster(3);
+    cluster.plantKey("payments");
+    const shares: Array<{ readonly from: number; readonly message: Message }> = [];
+    const opened: Array<number> = [];
+    cluster.tamper = (from, to, message) => {
+      if (message._tag === "Sign.Open") opened.push(to);
+      if (message._tag !== "Sign.Share") return message;
+      shares.push({ from, message });
+      return undefined;
+    };
+    cluster.sign(1, "one", "payments", data);
+    cluster.settle();
+    // A flush took four seconds.
+    cluster.now += 4_000;
+    cluster.peers.get(1)?.dispatch({ _tag: "TimerFired", timer: "Sign.attempts" });
+    for (const { from, message } of shares) cluster.deliver(1, from, message);
+    cluster.settle();
+    expect(codeOf(cluster, "one")).toBe("Signed");
+    expect(opened).toHaveLength(1);
+  });
+});
+
 describe("a member that signs for all callers but one", () => {
   it("costs that one an attempt in ten seconds, not each of its signatures", () => {
     const victims = new Set<string>();
