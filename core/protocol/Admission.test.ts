@@ -71,12 +71,25 @@ describe("those who wait", () => {
 
 describe("the pace of a line", () => {
   it("is what one took of late while others had to wait", () => {
-    const busy = paced(noPace, 1_000, 10, true);
+    const busy = paced(noPace, 1_000, 10, 900, true);
     expect(busy).toEqual({ millis: 0, busySince: 1_000 });
-    const once = paced(busy, 1_400, 40, true);
+    const once = paced(busy, 1_400, 40, 900, true);
     expect(once).toEqual({ millis: 10, busySince: 1_400 });
-    expect(paced(once, 1_800, 20, false)).toEqual({ millis: 12.5, busySince: undefined });
-    expect(paced({ millis: 10, busySince: undefined }, 9_000, 1, false).millis).toBe(10);
+    expect(paced(once, 1_800, 20, 1_300, false)).toEqual({ millis: 12.5, busySince: undefined });
+  });
+
+  it("is measured by nothing that leaves at the same moment, nor by the time in which nobody was there", () => {
+    const busy = { millis: 10, busySince: 1_000 };
+    expect(paced(busy, 1_000, 5, 900, false)).toEqual({ millis: 10, busySince: undefined });
+    expect(paced(busy, 1_000, 5, 900, true)).toEqual(busy);
+    // The line was emptied otherwise; the next one comes ten minutes later and leaves at once.
+    expect(paced(busy, 601_000, 1, 601_000, false)).toEqual({ millis: 7.5, busySince: undefined });
+  });
+
+  it("wears off where nobody has to wait: a line that is short for it would never be measured again", () => {
+    let pace = { millis: 1_000, busySince: undefined };
+    for (let left = 0; left < 30; left += 1) pace = paced(pace, 9_000, 1, 9_000, false) as typeof pace;
+    expect(pace).toEqual({ millis: 0, busySince: undefined });
   });
 
   it("bounds the line to who is served within half of what a caller waits, and never below a round", () => {

@@ -30,17 +30,20 @@ export interface Pace {
 export const noPace: Pace = { millis: 0, busySince: undefined };
 
 /**
- * Updates the pace when so many requests have left the line.
+ * Updates the pace when so many requests have left the line. Where nobody had to wait, what was slow wears off, or a line
+ * that has become short would never be measured again.
  *
+ * @param since when the first of those in it came: a line that was empty in between was not busy then
  * @param isBusy whether others had to stay although they were ready
  */
-export const paced = (pace: Pace, at: number, left: number, isBusy: boolean): Pace => {
-  const busySince = isBusy ? at : undefined;
+export const paced = ({ millis, busySince }: Pace, at: number, left: number, since: number, isBusy: boolean): Pace => {
+  const next = isBusy ? at : undefined;
+  if (left === 0) return { millis, busySince: next ?? busySince };
+  if (busySince === undefined) return { millis: millis < 1 ? 0 : (3 * millis) / 4, busySince: next };
   // What leaves at the same moment, such as those that are over, says nothing of how fast it moves.
-  if (pace.busySince === undefined || pace.busySince === at || left === 0)
-    return { millis: pace.millis, busySince: busySince ?? pace.busySince };
-  const sample = (at - pace.busySince) / left;
-  return { millis: pace.millis === 0 ? sample : (3 * pace.millis + sample) / 4, busySince };
+  if (busySince === at) return { millis, busySince: next };
+  const sample = (at - Math.max(busySince, since)) / left;
+  return { millis: millis === 0 ? sample : (3 * millis + sample) / 4, busySince: next };
 };
 
 /** Places in a line of this pace: a request that would wait longer than half of `patience` is not admitted. */

@@ -316,6 +316,7 @@ const propose = (step: Step): void => {
     step.state.requests.pace,
     step.elapsed,
     step.state.requests.queue.length - waiting.length,
+    step.state.requests.queue[0]?.arrivedAt ?? step.elapsed,
     isFull,
   );
   const staying = new Set(waiting);

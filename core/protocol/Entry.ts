@@ -175,6 +175,7 @@ export const forwardNext = (step: Step): void => {
     step.state.requests.pace,
     step.elapsed,
     next.length,
+    entering[0]?.arrivedAt ?? step.elapsed,
     step.state.requests.entering.length > 0,
   );
   step.arm("forward", FORWARD_AGAIN_MILLIS);

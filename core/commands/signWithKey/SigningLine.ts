@@ -79,11 +79,12 @@ export const leaveLine = (step: Step): ReadonlyArray<Wanted> => {
   const underWay = new Map<string, number>();
   for (const { claims } of moving) underWay.set(actorName(claims), (underWay.get(actorName(claims)) ?? 0) + 1);
   const next = inTurn([...waiting.values()], ({ claims }) => actorName(claims), underWay).slice(0, room);
+  const [since = step.elapsed] = Array.from(waiting.values(), ({ arrivedAt }) => arrivedAt);
   const edited = step.editIn(signings, "waiting");
   for (const { requestId } of next) edited.delete(requestId);
   step
     .editIn(signings, "pace")
-    .set("line", paced(paceOf(step), step.elapsed, next.length, step.slice(signings).waiting.size > 0));
+    .set("line", paced(paceOf(step), step.elapsed, next.length, since, step.slice(signings).waiting.size > 0));
   return next;
 };
 
