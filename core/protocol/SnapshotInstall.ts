@@ -77,7 +77,8 @@ export const settledHere = (step: Step, key: string, row: Rows["slots"]): Settle
   return { key, seq: proof.statement.seq, id, outcome: certificate ? "APPLIED" : "ABORTED", certificate, proof };
 };
 
-const seqIn = (key: string): number => Number(key.slice(key.indexOf(".") + 1));
+/** The number of a slot, by its key. */
+export const seqIn = (key: string): number => Number(key.slice(key.indexOf(".") + 1));
 
 /** The last slot before what follows a key: that of the key, or that before the first one of its epoch. */
 const seqBefore = (step: Step, key: string, seq: number): number =>

@@ -12,7 +12,7 @@ import { settleRefusals } from "./Lifecycle.ts";
 import { continueSlots } from "./Slots.ts";
 import { takeUp } from "./Joining.ts";
 import type { MessageOf } from "./Message.ts";
-import { type Installed, installAlike, installOffer, ownSlots } from "./SnapshotInstall.ts";
+import { type Installed, installAlike, installOffer, ownSlots, seqIn } from "./SnapshotInstall.ts";
 import { nextSpan } from "./SnapshotSpan.ts";
 import type { PeerId } from "./Topology.ts";
 import { CONTRADICTION, OTHER_BACKUP, unite } from "./Union.ts";
@@ -123,11 +123,11 @@ export const onSnapshotOffer = (step: Step, from: PeerId, offer: MessageOf<"Snap
   const { topologyDigest, root, count } = offer.cutoff;
   if (topologyDigest !== step.membership.digest || root !== transfer.root || count !== transfer.count)
     return waitFor(step, `peer ${from} offers another registry than it had`, from);
+  if (isFar(step, offer, transfer, recovery)) return leave(step, transfer);
   const installed = offer.alike === undefined ? installOffer(step, offer) : installAlike(step, offer);
   if (installed === undefined) return waitFor(step, `peer ${from} offers what does not hold`, from);
   if (installed.isSeen) hide(step);
   const next = { ...settledBy(step, transfer, installed), empty };
-  if (next.decided > believed(step, next, recovery)) return leave(step, next);
   if (next.undone && next.isAgain) return waitFor(step, `peer ${from} leaves out what it offered before`, from);
   if (installed.upTo !== undefined) return requestMore(step, { ...next, after: installed.upTo });
   // What is asked for says which slots are here, and that is known once those of this pass are committed.
@@ -137,11 +137,21 @@ export const onSnapshotOffer = (step: Step, from: PeerId, offer: MessageOf<"Snap
 };
 
 /**
- * The highest slot that is believed. Every member has voted on a change that was applied, so that no slot within the
- * window of one is strange, nor one that others know; an abort too needs the votes of all.
+ * Whether a page goes past the highest slot that is believed. Every member has voted on a change that was applied, so
+ * that no slot within the window of one is strange, nor one that others know; an abort too needs the votes of all. A
+ * certificate in it that does not hold has the page refused anyway.
  */
-const believed = ({ capacities }: Step, { reach, newest }: Transfer, { leaps }: Recovery): number =>
-  reach === undefined ? newest + capacities.slotWindow * 2 ** leaps : Math.max(reach, newest) + capacities.slotWindow;
+const isFar = (
+  { capacities: { slotWindow } }: Step,
+  { items }: MessageOf<"SnapshotOffer">,
+  { reach, newest }: Transfer,
+  { leaps }: Recovery,
+): boolean => {
+  const applied = items.filter(({ certificate }) => certificate !== undefined);
+  const change = Math.max(newest, ...applied.map(({ key }) => seqIn(key)));
+  const believed = reach === undefined ? change + slotWindow * 2 ** leaps : Math.max(reach, change) + slotWindow;
+  return items.some(({ key }) => seqIn(key) > believed);
+};
 
 /** Slots go on and on: others are asked first from now on, or where there are none, whether there are some by now. */
 const leave = (step: Step, { helper, reach }: Transfer): void => {
