@@ -121,8 +121,21 @@ describe.each([
   it("is chosen like any other once it has signed", () => {
     const one = coordinator();
     fails(one);
-    one.shares(600, "a1", 2);
+    const third = { sessionId: "c1", startedAt: 580, asked: [1, 3, 2], refused: [3] };
+    for (const to of [3, 2]) one.opens(580, "c1", to);
+    one.steps(580, "c", third);
+    one.commits(585, "c1", 2);
+    one.packages(590, "c1", 2);
+    one.steps(590, "c", { ...third, committed: [1, 2], packagedAt: 590, chosen: [1, 2] });
+    one.shares(600, "c1", 2);
     expect(() => choose(one, EARLY)).not.toThrow();
+  });
+
+  it("is none once it has signed what it was told before, or too late", () => {
+    const one = coordinator();
+    fails(one);
+    one.shares(600, "a1", 2);
+    expect(() => choose(one, EARLY)).toThrow("peer 2 has just not signed");
   });
 });
 

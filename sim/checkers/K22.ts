@@ -67,6 +67,13 @@ const signingOf = ({ state }: Watched): Signing | undefined =>
 const surelyWaited = ({ arrivedAt, attempt: { startedAt } }: Coordinated, answerMillis: number): number =>
   (0.9 * answerMillis - (startedAt - arrivedAt)) / 3 / 3 / 2;
 
+/** Whether a peer still waits for a member's share of a session, and hears it at once. */
+const isOpen = (peer: Watched, sessionId: string, from: PeerId): boolean =>
+  peer.isIdle &&
+  [...(signingOf(peer)?.requests.values() ?? [])].some(
+    ({ attempt }) => attempt.sessionId === sessionId && attempt.chosen.includes(from),
+  );
+
 const SILENT = "it does not answer";
 
 const sessionsIn = (message: Message): ReadonlyArray<string> => {
@@ -113,15 +120,16 @@ class Coordinator {
     }
   }
 
-  hears(message: Message, from: PeerId, at: number): void {
+  /** @param isHeard whether a share of a session counts for its request */
+  hears(message: Message, from: PeerId, at: number, isHeard: (sessionId: string) => boolean): void {
     const sessions = sessionsIn(message);
     if (sessions.length === 0) return;
     const service = this.#serviceOf(from);
     service.silentAt = undefined;
     if (message._tag === "Sign.Share")
       for (const sessionId of sessions) {
-        // What it was told before it withheld something says nothing of it now, and may have come too late.
-        if ((service.owes.get(sessionId) ?? 0) <= (service.withheldAt ?? -1)) continue;
+        // What it was told before it withheld something says nothing of it now, nor does what comes too late.
+        if (!isHeard(sessionId) || (service.owes.get(sessionId) ?? 0) <= (service.withheldAt ?? -1)) continue;
         service.withheldAt = undefined;
         service.owes.delete(sessionId);
       }
@@ -287,7 +295,7 @@ export const K22 = (ghost: Ghost): Checker => {
       if (message._tag === "Sign.Refused" && peer.isIdle && signing !== undefined)
         coordinator?.isRefused(signing, message.sessionId, from, now);
       if (message._tag === "Sign.Commit" || message._tag === "Sign.Share" || message._tag === "Sign.Refused")
-        coordinator?.hears(message, from, now);
+        coordinator?.hears(message, from, now, (sessionId) => isOpen(peer, sessionId, from));
     },
     stepped: (peer) => {
       const { slot, honest, state, decidedAt } = peer;
