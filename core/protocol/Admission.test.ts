@@ -4,7 +4,7 @@ import { stateOf } from "../../properties/cluster/Restoring.ts";
 import type { ActorCheck } from "../auth/ActorCheck.ts";
 import { CAPACITIES } from "../base/Capacities.ts";
 import { Limits } from "../base/Limits.ts";
-import { inTurn, makingRoom, noPace, paced, placesAt, type Share } from "./Admission.ts";
+import { inTurn, makingRoom, noPace, type Pace, paced, placesAt, type Share } from "./Admission.ts";
 
 const room = { requests: 4, bytes: 32 * 1024 * 1024 };
 const share = (name: string, bytes = 0): Share => ({ actor: name, bytes });
@@ -72,28 +72,32 @@ describe("those who wait", () => {
 describe("the pace of a line", () => {
   it("is what one took of late while others had to wait", () => {
     const busy = paced(noPace, 1_000, 10, 900, true);
-    expect(busy).toEqual({ millis: 0, busySince: 1_000 });
+    expect(busy).toMatchObject({ millis: 0, busySince: 1_000 });
     const once = paced(busy, 1_400, 40, 900, true);
-    expect(once).toEqual({ millis: 10, busySince: 1_400 });
-    expect(paced(once, 1_800, 20, 1_300, false)).toEqual({ millis: 12.5, busySince: undefined });
+    expect(once).toEqual({ millis: 10, busySince: 1_400, knownAt: 1_400 });
+    expect(paced(once, 1_800, 20, 1_300, false)).toEqual({ millis: 12.5, busySince: undefined, knownAt: 1_800 });
   });
 
-  it("is measured by nothing that leaves at the same moment, nor by the time in which nobody was there", () => {
-    const busy = { millis: 10, busySince: 1_000 };
-    expect(paced(busy, 1_000, 5, 900, false)).toEqual({ millis: 10, busySince: undefined });
+  it("is measured by nothing that leaves at the same moment, nor by the time in which nobody was ready", () => {
+    const busy = { millis: 10, busySince: 1_000, knownAt: 1_000 };
+    expect(paced(busy, 1_000, 5, 900, false)).toEqual({ ...busy, busySince: undefined });
     expect(paced(busy, 1_000, 5, 900, true)).toEqual(busy);
     // The line was emptied otherwise; the next one comes ten minutes later and leaves at once.
-    expect(paced(busy, 601_000, 1, 601_000, false)).toEqual({ millis: 7.5, busySince: undefined });
+    expect(paced(busy, 601_000, 1, 601_000, false)).toMatchObject({ millis: 7.5, busySince: undefined });
+    // Whoever is left waits for something else.
+    expect(paced(busy, 9_000, 0, 900, false)).toEqual({ ...busy, busySince: undefined });
   });
 
-  it("wears off where nobody has to wait: a line that is short for it would never be measured again", () => {
-    let pace = { millis: 1_000, busySince: undefined };
-    for (let left = 0; left < 30; left += 1) pace = paced(pace, 9_000, 1, 9_000, false) as typeof pace;
-    expect(pace).toEqual({ millis: 0, busySince: undefined });
+  it("wears off a step a second where nobody has to wait: else a short line would never be measured again", () => {
+    let pace: Pace = { millis: 1_000, busySince: undefined, knownAt: 9_000 };
+    for (let at = 9_000; at < 12_000; at += 10) pace = paced(pace, at, 1, at, false);
+    expect(pace.millis).toBe(562.5);
+    for (let at = 12_000; at < 60_000; at += 1_000) pace = paced(pace, at, 1, at, false);
+    expect(pace.millis).toBe(0);
   });
 
   it("bounds the line to who is served within half of what a caller waits, and never below a round", () => {
-    const places = (millis: number): number => placesAt({ millis, busySince: undefined }, CAPACITIES, 9_000);
+    const places = (millis: number): number => placesAt({ millis }, CAPACITIES, 9_000);
     expect([places(0), places(1), places(10), places(1_000)]).toEqual([1_024, 1_024, 450, 64]);
   });
 });

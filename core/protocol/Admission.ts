@@ -21,34 +21,45 @@ export const forwardsAhead = ({ queuedCommands }: Capacities): number => Math.ma
 /** Refusals of requests of one entry peer that the writer remembers. */
 export const refusalsRemembered = ({ queuedCommands }: Capacities): number => queuedCommands;
 
-/** How fast a line moves: the recent time per request in milliseconds, and since when a request has been waiting. */
+/** How fast a line moves. */
 export interface Pace {
+  /** The recent time per request. */
   readonly millis: number;
+  /** Since when a request has been waiting that was ready. */
   readonly busySince: number | undefined;
+  /** When it was measured last, or wore off. */
+  readonly knownAt: number | undefined;
 }
 
-export const noPace: Pace = { millis: 0, busySince: undefined };
+export const noPace: Pace = { millis: 0, busySince: undefined, knownAt: undefined };
+
+/** How often it wears off while nobody has to wait. */
+const WEAR_MILLIS = 1_000;
 
 /**
- * Updates the pace when so many requests have left the line. Where nobody had to wait, what was slow wears off, or a line
+ * Updates the pace when so many requests have left the line. Where nobody has to wait, what was slow wears off, or a line
  * that has become short would never be measured again.
  *
+ * @param at monotonic milliseconds
  * @param since when the first of those in it came: a line that was empty in between was not busy then
  * @param isBusy whether others had to stay although they were ready
  */
-export const paced = ({ millis, busySince }: Pace, at: number, left: number, since: number, isBusy: boolean): Pace => {
-  const next = isBusy ? at : undefined;
-  if (left === 0) return { millis, busySince: next ?? busySince };
-  if (busySince === undefined) return { millis: millis < 1 ? 0 : (3 * millis) / 4, busySince: next };
+export const paced = (pace: Pace, at: number, left: number, since: number, isBusy: boolean): Pace => {
+  const { millis, busySince: before, knownAt = Number.NEGATIVE_INFINITY } = pace;
+  const busySince = isBusy ? at : undefined;
   // What leaves at the same moment, such as those that are over, says nothing of how fast it moves.
-  if (busySince === at) return { millis, busySince: next };
-  const sample = (at - Math.max(busySince, since)) / left;
-  return { millis: millis === 0 ? sample : (3 * millis + sample) / 4, busySince: next };
+  if (left === 0 || before === at) return { ...pace, busySince };
+  if (before === undefined) {
+    if (at - knownAt < WEAR_MILLIS) return { ...pace, busySince };
+    return { millis: millis < 1 ? 0 : (3 * millis) / 4, busySince, knownAt: at };
+  }
+  const sample = (at - Math.max(before, since)) / left;
+  return { millis: millis === 0 ? sample : (3 * millis + sample) / 4, busySince, knownAt: at };
 };
 
 /** Places in a line of this pace: a request that would wait longer than half of `patience` is not admitted. */
 export const placesAt = (
-  { millis }: Pace,
+  { millis }: Pick<Pace, "millis">,
   { queuedCommands, proposalsPerMessage }: Capacities,
   patience: number,
 ): number => {
