@@ -370,7 +370,7 @@ export const restoreBugs: ReadonlyArray<PlantedBug> = [
     schedule: "source-omits",
     tampering: () => ({
       stepped: (_world, _peer, { rejoining: { recovery } }) => {
-        if (recovery?.transfer !== undefined) Object.assign(recovery.transfer, { reach: undefined });
+        if (recovery?.transfer !== undefined) Object.assign(recovery.transfer, { reach: Number.MAX_SAFE_INTEGER });
       },
     }),
   },

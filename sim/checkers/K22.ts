@@ -67,12 +67,12 @@ const signingOf = ({ state }: Watched): Signing | undefined =>
 const surelyWaited = ({ arrivedAt, attempt: { startedAt } }: Coordinated, answerMillis: number): number =>
   (0.9 * answerMillis - (startedAt - arrivedAt)) / 3 / 3 / 2;
 
-/** Whether a peer still waits for a member's share of a session, and hears it at once. */
-const isOpen = (peer: Watched, sessionId: string, from: PeerId): boolean =>
-  peer.isIdle &&
-  [...(signingOf(peer)?.requests.values() ?? [])].some(
-    ({ attempt }) => attempt.sessionId === sessionId && attempt.chosen.includes(from),
-  );
+/** Whether a peer still waits for a member's share of a session; undefined where it hears that later, perhaps too late. */
+const isOpen = (peer: Watched, sessionId: string, from: PeerId): boolean | undefined => {
+  if (!peer.isIdle) return undefined;
+  const requests = [...(signingOf(peer)?.requests.values() ?? [])];
+  return requests.some(({ attempt }) => attempt.sessionId === sessionId && attempt.chosen.includes(from));
+};
 
 const SILENT = "it does not answer";
 
@@ -120,8 +120,8 @@ class Coordinator {
     }
   }
 
-  /** @param isHeard whether a share of a session counts for its request */
-  hears(message: Message, from: PeerId, at: number, isHeard: (sessionId: string) => boolean): void {
+  /** @param isHeard whether a share of a session surely counts for its request; undefined: nobody knows yet */
+  hears(message: Message, from: PeerId, at: number, isHeard: (sessionId: string) => boolean | undefined): void {
     const sessions = sessionsIn(message);
     if (sessions.length === 0) return;
     const service = this.#serviceOf(from);
@@ -129,9 +129,10 @@ class Coordinator {
     if (message._tag === "Sign.Share")
       for (const sessionId of sessions) {
         // What it was told before it withheld something says nothing of it now, nor does what comes too late.
-        if (!isHeard(sessionId) || (service.owes.get(sessionId) ?? 0) <= (service.withheldAt ?? -1)) continue;
+        const heard = isHeard(sessionId);
+        if (heard === false || (service.owes.get(sessionId) ?? 0) <= (service.withheldAt ?? -1)) continue;
         service.withheldAt = undefined;
-        service.owes.delete(sessionId);
+        if (heard === true) service.owes.delete(sessionId);
       }
     if (message._tag === "Sign.Refused") service.isPrompt = false;
     for (const sessionId of sessions) {

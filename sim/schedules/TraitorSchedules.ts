@@ -98,7 +98,11 @@ export const traitorSchedules = {
     share: 50,
     sizes: CLUSTER,
     plan: (choices) => ({
-      capacities: smallOnes(choices, "offeredSlots", "comparedSlots", "ownSlots", "summedRecords"),
+      // A writer that goes on without end is soon further than anybody votes.
+      capacities: {
+        ...smallOnes(choices, "offeredSlots", "comparedSlots", "ownSlots", "summedRecords", "preparations"),
+        slotWindow: 12,
+      },
       steps: 1_500,
       workload: { callers: 4, mostThinkMicros: 60_000, keys: 60, fresh: 10 },
     }),
