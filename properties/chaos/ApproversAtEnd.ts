@@ -1,4 +1,5 @@
 /** What must come about with approvers once everything is healed: each peer takes changes, and all show them (L4). */
+import { setTimeout as pause } from "node:timers/promises";
 import type { Command } from "../../sim/requests/Commands.ts";
 import type { Finish } from "../../sim/requests/EnrollmentRequests.ts";
 import { Violation } from "../../sim/base/Violation.ts";
@@ -11,6 +12,9 @@ export interface ApproversAtEndOptions {
   readonly callers: Callers;
   readonly quiet: () => Promise<Violation | undefined>;
 }
+
+const BACKUP_TRIES = 5;
+const BACKUP_AGAIN_MILLIS = 1_000;
 
 export class ApproversAtEnd {
   readonly #options: ApproversAtEndOptions;
@@ -32,10 +36,20 @@ export class ApproversAtEnd {
         return new Violation("L4", "everything was healed", `fresh options through peer ${slot} gave none`);
       const enrolled = await this.#succeeds(finish, next, slot);
       if (enrolled !== undefined) return enrolled;
-      if ((await cluster.backups.take(slot, "undisturbed")) === undefined)
+      if (!(await this.#givesBackup(slot)))
         return new Violation("L4", "everything was healed", `peer ${slot} gives no backup`);
     }
     return quiet();
+  }
+
+  /** While a share is erased a backup is refused, with the advice to repeat the call. */
+  async #givesBackup(slot: number): Promise<boolean> {
+    const { backups } = this.#options.cluster;
+    for (let tried = 0; tried < BACKUP_TRIES; tried += 1) {
+      if ((await backups.take(slot, "undisturbed")) !== undefined) return true;
+      await pause(BACKUP_AGAIN_MILLIS);
+    }
+    return false;
   }
 
   /** It is done through one peer, an identical retry through another gives 200, and all show it. */
